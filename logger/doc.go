@@ -1,0 +1,2 @@
+// Package logger is the process's log.
+package logger
