@@ -1,0 +1,79 @@
+package config
+
+// Server is the section `server`.
+type Server struct {
+	// Public listener: HOST:PORT, or unix:/path.sock. Default: :8080.
+	Listen string `yaml:"listen"`
+	// Listener of /metrics, /healthz, /readyz, /api and the status page; never make it public. Default: 127.0.0.1:9090.
+	Admin string `yaml:"admin"`
+	// When set, /api and the page need `Authorization: Bearer` with it; /metrics and the health endpoints don't. Default: "".
+	AdminToken Secret `yaml:"admin_token"`
+	// TLS on the public listener. Default: absent, plain HTTP.
+	TLS *ServerTLS `yaml:"tls"`
+	// Read PROXY protocol headers (v1 and v2) from trusted_proxies, and only from them. Default: false.
+	ProxyProtocol bool `yaml:"proxy_protocol"`
+	// HTTP/2 without TLS on the public listener (gRPC inside a cluster). Default: false.
+	H2C bool `yaml:"h2c"`
+	// How long a client may take. Default: each key's own.
+	Timeouts ServerTimeouts `yaml:"timeouts"`
+	// Largest request header; a larger one is a 431. Default: 32KiB.
+	MaxHeaderSize Size `yaml:"max_header_size"`
+	// Largest request body; a larger one is a 413. 0: no limit. A route can override it. Default: 10MiB.
+	MaxBodySize Size `yaml:"max_body_size"`
+	// CIDRs or addresses whose X-Forwarded-*, Forwarded and X-Request-Id are believed; nobody else's are. Default: [].
+	TrustedProxies []Prefix `yaml:"trusted_proxies"`
+	// A file of cases (gatehouse test): a reload that fails one is rejected. Default: "".
+	Tests string `yaml:"tests"`
+	// How the process ends on SIGTERM and SIGINT. Default: each key's own.
+	Drain Drain `yaml:"drain"`
+}
+
+// ServerTLS is the section `server.tls`.
+type ServerTLS struct {
+	// Certificates with their keys; several choose by SNI; re-read when the files change. Default: [].
+	Certificates []Certificate `yaml:"certificates"`
+	// When set, clients must show a certificate that this CA file signed. Default: "".
+	ClientCA string `yaml:"client_ca"`
+	// Oldest TLS version that is spoken: 1.2 or 1.3. Default: 1.2.
+	MinVersion string `yaml:"min_version"`
+	// Certificates by ACME. Default: off, no hosts are named.
+	ACME ACME `yaml:"acme"`
+}
+
+// Certificate is a certificate chain and its private key, as PEM files.
+type Certificate struct {
+	// File of the chain. Default: none, required.
+	Cert string `yaml:"cert"`
+	// File of the private key. Default: none, required.
+	Key string `yaml:"key"`
+}
+
+// ACME is the section `server.tls.acme` (RFC 8555).
+type ACME struct {
+	// Host names that certificates are fetched for. Default: [].
+	Hosts []string `yaml:"hosts"`
+	// Address that the authority writes to. Default: "".
+	Email string `yaml:"email"`
+	// Directory URL of the authority. Default: "", which is Let's Encrypt's.
+	Directory string `yaml:"directory"`
+	// Folder that certificates are kept in. Default: acme.
+	Cache string `yaml:"cache"`
+}
+
+// ServerTimeouts is the section `server.timeouts`.
+type ServerTimeouts struct {
+	// For the whole request header. Default: 5s.
+	ReadHeader Duration `yaml:"read_header"`
+	// For the next request on a kept connection. Default: 75s.
+	Idle Duration `yaml:"idle"`
+	// A client that takes no byte of its answer for this long is cut. Default: 60s.
+	WriteIdle Duration `yaml:"write_idle"`
+}
+
+// Drain is the section `server.drain`.
+type Drain struct {
+	// Between /readyz failing and the listener closing. Default: 0s.
+	Delay Duration `yaml:"delay"`
+	// For the requests in flight to finish. Default: 30s.
+	Timeout Duration `yaml:"timeout"`
+}

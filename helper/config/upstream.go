@@ -1,0 +1,149 @@
+package config
+
+// Upstream is one service: a set of backends and how they are called.
+type Upstream struct {
+	// Short for one backend. Load moves it to backends and leaves it empty. Default: "".
+	URL string `yaml:"url"`
+	// The service's addresses. Default: [], one is required.
+	Backends []Backend `yaml:"backends"`
+	// A backend's host name stands for every address it has, looked up again each 10s. Default: false.
+	Resolve bool `yaml:"resolve"`
+	// round_robin (weights count), least_requests, random_two or hash. Default: round_robin.
+	Balance string `yaml:"balance"`
+	// For hash: client_ip, subject, header:NAME or cookie:NAME. Default: "".
+	HashBy string `yaml:"hash_by"`
+	// Active checks. Default: off, no path is named.
+	Health Health `yaml:"health"`
+	// Passing over a backend that keeps failing. Default: each key's own.
+	Eject Eject `yaml:"eject"`
+	// Circuit breaker. Default: each key's own.
+	Breaker Breaker `yaml:"breaker"`
+	// Limit of requests in flight. Default: off.
+	Concurrency Concurrency `yaml:"concurrency"`
+	// How long the upstream may take. Default: each key's own.
+	Timeouts UpstreamTimeouts `yaml:"timeouts"`
+	// Trying another backend. Default: each key's own.
+	Retry Retry `yaml:"retry"`
+	// Host header of the request: backend (its URL's host), client (the one that came in), or a literal name. Default: backend.
+	Host string `yaml:"host"`
+	// TLS to the backends. Default: the system's roots.
+	TLS UpstreamTLS `yaml:"tls"`
+	// Connections to each backend. Default: each key's own.
+	Connections Connections `yaml:"connections"`
+	// One token bucket for the whole upstream. Default: off.
+	Limit Limit `yaml:"limit"`
+	// Short for one route to this upstream: a route's keys but upstream and split; its path defaults to /NAME. Load moves it to routes. Default: absent.
+	Route *Route `yaml:"route"`
+}
+
+// Backend is one address of an upstream.
+type Backend struct {
+	// http://, https:// or h2c:// with a host, or unix:/path.sock. Default: none, required.
+	URL string `yaml:"url"`
+	// Share of the requests against the other backends' weights; 0: none. Default: 1.
+	Weight int `yaml:"weight"`
+}
+
+// Health is the section `health` of an upstream.
+type Health struct {
+	// Path that is asked for with GET; empty: no active checks. Default: "".
+	Path string `yaml:"path"`
+	// Between two checks of a backend. Default: 5s.
+	Interval Duration `yaml:"interval"`
+	// For one check. Default: 1s.
+	Timeout Duration `yaml:"timeout"`
+	// Good checks in a row that bring a backend back. Default: 2.
+	HealthyAfter int `yaml:"healthy_after"`
+	// Bad checks in a row that take it out. Default: 3.
+	UnhealthyAfter int `yaml:"unhealthy_after"`
+	// Statuses of a good check. Default: 200-399.
+	ExpectStatus Statuses `yaml:"expect_status"`
+}
+
+// Eject is the section `eject` of an upstream.
+type Eject struct {
+	// Failures in a row (connection errors, breaker.statuses) after which a backend is passed over; 0: off. Default: 5.
+	Failures int `yaml:"failures"`
+	// Until its one trial request. Default: 30s.
+	For Duration `yaml:"for"`
+	// Never more than this share of the backends, in percent. Default: 50.
+	MaxPercent int `yaml:"max_percent"`
+}
+
+// Breaker is the section `breaker` of an upstream.
+type Breaker struct {
+	// Failures in a row that open it; 0: off. Default: 5.
+	Failures int `yaml:"failures"`
+	// How long it refuses everything before the first trial. Default: 30s.
+	OpenFor Duration `yaml:"open_for"`
+	// Trials at a time while half-open, and good trials that close it. Default: 1.
+	HalfOpenRequests int `yaml:"half_open_requests"`
+	// Statuses of the upstream that are failures. Default: 500-599.
+	Statuses Statuses `yaml:"statuses"`
+}
+
+// Concurrency is the section `concurrency` of an upstream.
+type Concurrency struct {
+	// Requests in flight past which a further one gets 503 at once; 0: no limit. Default: 0.
+	Max int `yaml:"max"`
+}
+
+// UpstreamTimeouts is the section `timeouts` of an upstream.
+type UpstreamTimeouts struct {
+	// To connect, with TLS. Default: 2s.
+	Connect Duration `yaml:"connect"`
+	// From the request to the header of the answer; 0s: none. Default: 15s.
+	ResponseHeader Duration `yaml:"response_header"`
+	// For the whole request; 0s: none (streams). Default: 30s.
+	Request Duration `yaml:"request"`
+	// Without a byte in either direction; 0s: none. Default: 60s.
+	Idle Duration `yaml:"idle"`
+}
+
+// Retry is the section `retry` of an upstream.
+type Retry struct {
+	// Tries in all; 1: no retry. Default: 2.
+	Attempts int `yaml:"attempts"`
+	// What is tried again: connect, reset, timeout (no response header in time) and statuses. Default: [connect, reset, 502, 503, 504].
+	On []string `yaml:"on"`
+	// Methods that are tried again. Default: [GET, HEAD, OPTIONS, PUT, DELETE].
+	Methods []string `yaml:"methods"`
+	// A refused connection is tried again whatever the method. Default: false.
+	UnsafeOnConnect bool `yaml:"unsafe_on_connect"`
+	// Retries per request over 10 s; 3 a second are always allowed. Default: 0.2.
+	Budget float64 `yaml:"budget"`
+	// Before the next try. Default: 25ms.
+	Backoff Duration `yaml:"backoff"`
+}
+
+// UpstreamTLS is the section `tls` of an upstream.
+type UpstreamTLS struct {
+	// PEM file of the authorities that are trusted. Default: "", the system's.
+	CA string `yaml:"ca"`
+	// PEM file of the certificate that the gateway shows. Default: "".
+	Cert string `yaml:"cert"`
+	// PEM file of its private key. Default: "".
+	Key string `yaml:"key"`
+	// Name that is sent by SNI and checked in the certificate. Default: "", the URL's host.
+	ServerName string `yaml:"server_name"`
+	// Don't check the backend's certificate: for development. Default: false.
+	InsecureSkipVerify bool `yaml:"insecure_skip_verify"`
+}
+
+// Connections is the section `connections` of an upstream.
+type Connections struct {
+	// Idle connections that are kept for a backend. Default: 512.
+	MaxIdle int `yaml:"max_idle"`
+	// How long one is kept. Default: 90s.
+	IdleTimeout Duration `yaml:"idle_timeout"`
+	// Connections to a backend, idle or not; 0: no limit. Default: 0.
+	Max int `yaml:"max"`
+}
+
+// Limit is a token bucket.
+type Limit struct {
+	// Sustained rate, such as 10/s, 600/m or 5000/h; 0: no limit. Default: 0.
+	Rate Rate `yaml:"rate"`
+	// Requests that may come at once. Default: one second's worth, at least 1.
+	Burst int `yaml:"burst"`
+}
