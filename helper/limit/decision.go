@@ -1,0 +1,29 @@
+package limit
+
+import "time"
+
+// Decision is what a bucket answered.
+type Decision struct {
+	Allowed    bool
+	Limit      int           // the rule's burst
+	Remaining  int           // whole tokens left
+	RetryAfter time.Duration // until the same request would be allowed; 0 when it is allowed
+	Reset      time.Duration // until the bucket is full
+}
+
+// Strictest is the decision that a client must hear about when two limits apply:
+// a refusal before an approval, of two refusals the longer wait, of two
+// approvals the one with fewer tokens left.
+func Strictest(a, b Decision) Decision {
+	switch {
+	case a.Allowed != b.Allowed:
+		if a.Allowed {
+			return b
+		}
+		return a
+	case b.RetryAfter > a.RetryAfter, b.RetryAfter == a.RetryAfter && b.Remaining < a.Remaining:
+		return b
+	default:
+		return a
+	}
+}

@@ -1,0 +1,37 @@
+package limit
+
+import (
+	"strconv"
+	"time"
+)
+
+// Header is a decision as the values of HTTP header fields: whole numbers, the
+// times in seconds, rounded up so that a client that waits so long isn't early.
+type Header struct {
+	Limit      string // RateLimit-Limit: the burst
+	Remaining  string // RateLimit-Remaining
+	Reset      string // RateLimit-Reset: seconds until the bucket is full
+	RetryAfter string // Retry-After (RFC 9110, section 10.2.3), at least 1; "" when allowed
+}
+
+// Header returns the values for an answer to the request.
+func (d Decision) Header() Header {
+	h := Header{
+		Limit:     strconv.Itoa(d.Limit),
+		Remaining: strconv.Itoa(d.Remaining),
+		Reset:     strconv.FormatInt(seconds(d.Reset), 10),
+	}
+	if !d.Allowed {
+		h.RetryAfter = strconv.FormatInt(max(1, seconds(d.RetryAfter)), 10)
+	}
+	return h
+}
+
+// seconds rounds up without overflowing.
+func seconds(d time.Duration) int64 {
+	s := int64(d / time.Second)
+	if d%time.Second > 0 {
+		s++
+	}
+	return s
+}

@@ -1,0 +1,158 @@
+package limit
+
+import (
+	"context"
+	"hash/maphash"
+	"sync"
+	"time"
+)
+
+const (
+	// DefaultMaxEntries is about 120 MB of buckets.
+	DefaultMaxEntries = 2_000_000
+
+	shards     = 256
+	sweepEvery = time.Minute // a pass over all shards, one at a time
+	sampled    = 8           // candidates for eviction
+)
+
+// Options bounds a Local.
+type Options struct {
+	// MaxEntries is the most buckets that are remembered, over all rules.
+	// 0: DefaultMaxEntries.
+	MaxEntries int
+}
+
+// Local keeps the buckets of any number of rules in this process's memory. One
+// is enough for a process, and it outlives a change of rules. Its methods may be
+// called concurrently; Run must run while it is used.
+type Local struct {
+	start       time.Time // the monotonic clock's zero
+	seed        maphash.Seed
+	maxPerShard int
+	shards      [shards]shard
+}
+
+// NewLocal returns an empty store.
+func NewLocal(options Options) *Local {
+	limit := options.MaxEntries
+	if limit == 0 {
+		limit = DefaultMaxEntries
+	}
+	l := &Local{start: time.Now(), seed: maphash.MakeSeed(), maxPerShard: max(1, limit/shards)}
+	for i := range l.shards {
+		l.shards[i].tats = make(map[Key]int64)
+	}
+	return l
+}
+
+// Take asks the bucket of that key, which the same rule made, for one token.
+func (l *Local) Take(rule Rule, key Key) Decision {
+	now := l.now()
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tat, known := s.tats[key]
+	next, d := Take(rule, tat, now, 1)
+	if !d.Allowed {
+		return d
+	}
+	if !known && len(s.tats) >= l.maxPerShard {
+		s.evict()
+	}
+	s.tats[key] = next
+	s.peak = max(s.peak, len(s.tats))
+	return d
+}
+
+// Return gives back the token of an allowed Take whose request another limit
+// refused.
+func (l *Local) Return(rule Rule, key Key) {
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if tat, known := s.tats[key]; known {
+		s.tats[key] = tat - int64(rule.Interval)
+	}
+}
+
+// Len is the number of buckets that are remembered.
+func (l *Local) Len() int {
+	n := 0
+	for i := range l.shards {
+		s := &l.shards[i]
+		s.mu.Lock()
+		n += len(s.tats)
+		s.mu.Unlock()
+	}
+	return n
+}
+
+// Run forgets full buckets, a shard at a time, until ctx is done; then it
+// returns nil.
+func (l *Local) Run(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery / shards)
+	defer ticker.Stop()
+	for i := 0; ; i = (i + 1) % shards {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			l.shards[i].sweep(l.now())
+		}
+	}
+}
+
+func (l *Local) now() int64 { return int64(time.Since(l.start)) }
+
+// shard is chosen by a seeded hash: clients choose their addresses, and must not
+// be able to meet in one shard.
+func (l *Local) shard(key Key) *shard {
+	return &l.shards[maphash.Bytes(l.seed, key[:])%shards]
+}
+
+// shard is a part of the buckets under a lock of its own.
+type shard struct {
+	mu   sync.Mutex
+	tats map[Key]int64 // see Take
+	peak int           // the most entries since tats was made
+	_    [40]byte      // the locks of two shards don't share a cache line
+}
+
+// sweep forgets every bucket that is full: it differs in nothing from one that
+// was never used. A map never shrinks, so that one that has become mostly empty
+// is made anew.
+func (s *shard) sweep(now int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, tat := range s.tats {
+		if tat <= now {
+			delete(s.tats, key)
+		}
+	}
+	if len(s.tats) > s.peak/4 {
+		return
+	}
+	kept := make(map[Key]int64, len(s.tats))
+	for key, tat := range s.tats {
+		kept[key] = tat
+	}
+	s.tats, s.peak = kept, len(kept)
+}
+
+// evict makes room for one entry. Of a few random ones it takes the bucket that
+// is full soonest: whoever floods the store with new addresses evicts those, and
+// not the bucket that they have emptied.
+func (s *shard) evict() {
+	var soonest Key
+	n, least := 0, int64(0)
+	for key, tat := range s.tats {
+		if n == 0 || tat < least {
+			soonest, least = key, tat
+		}
+		if n++; n == sampled {
+			break
+		}
+	}
+	delete(s.tats, soonest)
+}
