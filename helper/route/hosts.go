@@ -1,0 +1,150 @@
+package route
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// byHost holds the rules of one path pattern by the host that they name.
+type byHost struct {
+	exact    map[string][]*compiled
+	wildcard map[string][]*compiled // "example.com" for "*.example.com"
+	any      []*compiled
+}
+
+// add files c under each of its hosts, which come from canonicalPattern. An empty list is any host.
+func (b *byHost) add(hosts []string, c *compiled) {
+	if len(hosts) == 0 {
+		b.any = insert(b.any, c)
+	}
+	for _, host := range hosts {
+		if suffix, ok := strings.CutPrefix(host, "*."); ok {
+			if b.wildcard == nil {
+				b.wildcard = map[string][]*compiled{}
+			}
+			b.wildcard[suffix] = insert(b.wildcard[suffix], c)
+			continue
+		}
+		if b.exact == nil {
+			b.exact = map[string][]*compiled{}
+		}
+		b.exact[host] = insert(b.exact[host], c)
+	}
+}
+
+// insert keeps the list in order of specificity. Rules come in their order in the file.
+func insert(list []*compiled, c *compiled) []*compiled {
+	at, _ := slices.BinarySearchFunc(list, c, func(other, c *compiled) int {
+		return cmp.Or(cmp.Compare(c.conditions(), other.conditions()), -1)
+	})
+	return slices.Insert(list, at, c)
+}
+
+// walk visits the rules for host, the most specific first, until visit returns true, and returns whether it did.
+func (b *byHost) walk(host string, visit func(*compiled) bool) bool {
+	if b == nil {
+		return false
+	}
+	if len(b.exact) > 0 && slices.ContainsFunc(b.exact[host], visit) {
+		return true
+	}
+	if len(b.wildcard) > 0 {
+		for _, suffix, ok := strings.Cut(host, "."); ok; _, suffix, ok = strings.Cut(suffix, ".") {
+			if slices.ContainsFunc(b.wildcard[suffix], visit) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(b.any, visit)
+}
+
+// canonicalPattern brings a host of a rule into the form that CanonicalHost gives to a request's, with "*." kept.
+func canonicalPattern(pattern string) (string, error) {
+	name, wildcard := strings.CutPrefix(pattern, "*.")
+	host, ok := CanonicalHost(name)
+	_, port := cutPort(name)
+	if !ok || port || wildcard && strings.Contains(host, ":") {
+		return "", fmt.Errorf("host %q is neither a name without port nor *.name", pattern)
+	}
+	if wildcard {
+		return "*." + host, nil
+	}
+	return host, nil
+}
+
+// CanonicalHost returns the host of a Host header or :authority (RFC 9110 section 7.2) in lower case, without port, final
+// dot and brackets. It returns false for what names no host: an empty one, one with user information, spaces, control
+// characters, bytes outside ASCII or an empty label, or one longer than a DNS name can be. It allocates only if the host
+// wasn't canonical.
+func CanonicalHost(hostport string) (string, bool) {
+	host, hasPort := cutPort(hostport)
+	if hasPort && !isPort(hostport[len(host)+1:]) {
+		return "", false
+	}
+	if inside, ok := strings.CutPrefix(host, "["); ok {
+		return canonicalIPv6(inside)
+	}
+	host = strings.TrimSuffix(host, ".")
+	// 253 bytes are the longest name in DNS; without a bound, a hostile name has as many labels to look up as it likes.
+	if host == "" || len(host) > 253 {
+		return "", false
+	}
+	upper, previous := false, byte('.')
+	for i := range len(host) {
+		c := host[i]
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-', c == '_':
+		case 'A' <= c && c <= 'Z':
+			upper = true
+		case c == '.' && previous != '.':
+		default:
+			return "", false
+		}
+		previous = c
+	}
+	if previous == '.' {
+		return "", false
+	}
+	if upper {
+		host = strings.ToLower(host)
+	}
+	return host, true
+}
+
+// cutPort splits at the colon that isn't part of an IPv6 address.
+func cutPort(hostport string) (host string, found bool) {
+	colon := strings.LastIndexByte(hostport, ':')
+	if colon < 0 || colon < strings.LastIndexByte(hostport, ']') {
+		return hostport, false
+	}
+	return hostport[:colon], true
+}
+
+// isPort allows an empty port, as RFC 3986 section 3.2.3 does.
+func isPort(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return len(s) <= 5
+}
+
+func canonicalIPv6(inside string) (string, bool) {
+	host, ok := strings.CutSuffix(inside, "]")
+	if !ok {
+		return "", false
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil || !addr.Is6() || addr.Zone() != "" {
+		return "", false
+	}
+	var buffer [64]byte
+	if text := addr.AppendTo(buffer[:0]); string(text) != host {
+		return string(text), true
+	}
+	return host, true
+}
