@@ -1,0 +1,83 @@
+package keyset
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// LoadPEM reads the public keys of a PEM file; see [ParsePEM]. Errors name the file.
+func LoadPEM(path string) ([]Key, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading keys: %w", err)
+	}
+	keys, err := ParsePEM(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading keys of %s: %w", path, err)
+	}
+	return keys, nil
+}
+
+// ParsePEM reads one or more PUBLIC KEY, RSA PUBLIC KEY and CERTIFICATE blocks. The keys have no ID, so a token's kid
+// doesn't choose among them. Text that is no block, a block of another type, a broken or weak key and, above all, a
+// private key are errors that name the block by its number, counted from 1.
+func ParsePEM(data []byte) ([]Key, error) {
+	var keys []Key
+	for number := 1; ; number++ {
+		var block *pem.Block
+		if block, data = pem.Decode(data); block == nil {
+			break
+		}
+		key, err := publicFromBlock(block)
+		if err != nil {
+			return nil, fmt.Errorf("PEM block %d (%s): %w", number, block.Type, err)
+		}
+		keys = append(keys, key)
+	}
+	switch {
+	case bytes.Contains(data, []byte("-----BEGIN")):
+		return nil, fmt.Errorf("PEM block %d can't be decoded", len(keys)+1)
+	case len(keys) == 0:
+		return nil, fmt.Errorf("%w: it has no PEM block", errNoKeys)
+	}
+	return keys, nil
+}
+
+func publicFromBlock(block *pem.Block) (Key, error) {
+	var public crypto.PublicKey
+	var err error
+	switch {
+	case strings.Contains(block.Type, "PRIVATE KEY"):
+		return Key{}, errors.New("a private key doesn't belong here: give the gateway the public key only")
+	case block.Type == "PUBLIC KEY":
+		public, err = x509.ParsePKIXPublicKey(block.Bytes)
+	case block.Type == "RSA PUBLIC KEY":
+		public, err = x509.ParsePKCS1PublicKey(block.Bytes)
+	case block.Type == "CERTIFICATE":
+		var certificate *x509.Certificate
+		if certificate, err = x509.ParseCertificate(block.Bytes); err == nil {
+			public = certificate.PublicKey
+		}
+	default:
+		return Key{}, errors.New("only PUBLIC KEY, RSA PUBLIC KEY and CERTIFICATE are read")
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("parsing: %w", err)
+	}
+	return NewPublic("", "", public)
+}
+
+// MarshalPublicPEM encodes a public key as a PUBLIC KEY block (PKIX).
+func MarshalPublicPEM(public crypto.PublicKey) ([]byte, error) {
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		return nil, fmt.Errorf("encoding public key: %w", err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
+}
