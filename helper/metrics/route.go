@@ -36,6 +36,9 @@ type outcome struct {
 // exemplarEvery is how often a bucket of a route takes an exemplar at most.
 const exemplarEvery = time.Second
 
+// maxTraceID keeps an exemplar under OpenMetrics' 128 characters: client_golang panics past them.
+const maxTraceID = 64
+
 // Route registers a handle for a route's series; uri is the route's name, never a client's path.
 // The caller removes it when the route goes.
 func (m *Metrics) Route(upstream, uri string) *Route {
@@ -118,8 +121,8 @@ func (r *Route) Observe(method string, status int, duration, overhead time.Durat
 	r.request(method, status).Inc()
 	r.overhead.Observe(overhead.Seconds())
 	seconds := duration.Seconds()
-	if traceID != "" && r.takesExemplar(seconds) {
-		r.duration.(prometheus.ExemplarObserver).ObserveWithExemplar(seconds, prometheus.Labels{"trace_id": traceID})
+	if traceID != "" && len(traceID) <= maxTraceID && r.takesExemplar(seconds) {
+		r.duration.(prometheus.ExemplarObserver).ObserveWithExemplar(seconds, prometheus.Labels{"trace_id": valid(traceID)})
 		return
 	}
 	r.duration.Observe(seconds)
