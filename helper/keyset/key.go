@@ -77,19 +77,22 @@ func publicAlgorithms(public crypto.PublicKey) ([]string, error) {
 		}
 		return rsaAlgorithms(), nil
 	case *ecdsa.PublicKey:
+		var algorithm string
+		switch public.Curve {
+		case elliptic.P256():
+			algorithm = "ES256"
+		case elliptic.P384():
+			algorithm = "ES384"
+		case elliptic.P521():
+			algorithm = "ES512"
+		default:
+			return nil, errors.New("its curve isn't supported: P-256, P-384 and P-521 are")
+		}
 		// ECDH refuses a point that isn't on the curve.
 		if _, err := public.ECDH(); err != nil {
 			return nil, fmt.Errorf("checking EC key: %w", err)
 		}
-		switch public.Curve {
-		case elliptic.P256():
-			return []string{"ES256"}, nil
-		case elliptic.P384():
-			return []string{"ES384"}, nil
-		case elliptic.P521():
-			return []string{"ES512"}, nil
-		}
-		return nil, fmt.Errorf("curve %s isn't supported", public.Params().Name)
+		return []string{algorithm}, nil
 	case ed25519.PublicKey:
 		if len(public) != ed25519.PublicKeySize {
 			return nil, fmt.Errorf("Ed25519 key has %d bytes, not %d", len(public), ed25519.PublicKeySize)
@@ -117,6 +120,3 @@ func (k Key) String() string { return fmt.Sprintf("key %q %v", k.ID, k.algorithm
 
 // GoString keeps the material out of %#v too.
 func (k Key) GoString() string { return k.String() }
-
-// errNoKeys is what an empty set is refused with.
-var errNoKeys = errors.New("no keys")

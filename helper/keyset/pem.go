@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -24,27 +25,27 @@ func LoadPEM(path string) ([]Key, error) {
 	return keys, nil
 }
 
-// ParsePEM reads one or more PUBLIC KEY, RSA PUBLIC KEY and CERTIFICATE blocks. The keys have no ID, so a token's kid
-// doesn't choose among them. Text that is no block, a block of another type, a broken or weak key and, above all, a
-// private key are errors that name the block by its number, counted from 1.
+// ParsePEM reads one or more PUBLIC KEY, RSA PUBLIC KEY and CERTIFICATE blocks; text around them is a comment. The keys
+// have no ID, so a token's kid doesn't choose among them. No block, one of another type, a broken or weak key and,
+// above all, a private key are errors that name the block by its number, counted from 1.
 func ParsePEM(data []byte) ([]Key, error) {
-	var keys []Key
-	for number := 1; ; number++ {
-		var block *pem.Block
-		if block, data = pem.Decode(data); block == nil {
-			break
+	// pem.Decode passes over a broken block, which would make a key disappear, so each is decoded by itself.
+	begin := []byte("-----BEGIN ")
+	blocks := bytes.Split(data, begin)[1:]
+	if len(blocks) == 0 {
+		return nil, errors.New("it has no PEM block")
+	}
+	keys := make([]Key, 0, len(blocks))
+	for i, text := range blocks {
+		block, _ := pem.Decode(slices.Concat(begin, text))
+		if block == nil {
+			return nil, fmt.Errorf("PEM block %d can't be decoded", i+1)
 		}
 		key, err := publicFromBlock(block)
 		if err != nil {
-			return nil, fmt.Errorf("PEM block %d (%s): %w", number, block.Type, err)
+			return nil, fmt.Errorf("PEM block %d (%s): %w", i+1, block.Type, err)
 		}
 		keys = append(keys, key)
-	}
-	switch {
-	case bytes.Contains(data, []byte("-----BEGIN")):
-		return nil, fmt.Errorf("PEM block %d can't be decoded", len(keys)+1)
-	case len(keys) == 0:
-		return nil, fmt.Errorf("%w: it has no PEM block", errNoKeys)
 	}
 	return keys, nil
 }
