@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// DefaultMaxEntries is about 120 MB of buckets.
+	// DefaultMaxEntries is about 130 MB of buckets.
 	DefaultMaxEntries = 2_000_000
 
 	shards     = 256
@@ -18,8 +18,9 @@ const (
 
 // Options bounds a Local.
 type Options struct {
-	// MaxEntries is the most buckets that are remembered, over all rules.
-	// 0: DefaultMaxEntries.
+	// MaxEntries is the most buckets that are remembered, over all rules;
+	// rounded down to a multiple of 256, the number of shards, but at least
+	// that. 0: DefaultMaxEntries.
 	MaxEntries int
 }
 
@@ -130,7 +131,7 @@ func (s *shard) sweep(now int64) {
 			delete(s.tats, key)
 		}
 	}
-	if len(s.tats) > s.peak/4 {
+	if 4*len(s.tats) >= s.peak {
 		return
 	}
 	kept := make(map[Key]int64, len(s.tats))
