@@ -19,7 +19,7 @@ type requests struct {
 type conflicts map[requests]int
 
 // add enters the requests of a rule, and returns an error if an earlier rule has some of them.
-func (s conflicts) add(rules []Rule, pattern Pattern, hosts []string, c *compiled) error {
+func (s conflicts) add(rules []Rule, pattern Pattern, hosts []string, c compiled) error {
 	var headers strings.Builder
 	for _, condition := range c.headers {
 		fmt.Fprintf(&headers, "%s: %q\n", condition.name, condition.value)

@@ -8,36 +8,37 @@ import (
 	"strings"
 )
 
-// byHost holds the rules of one path pattern by the host that they name.
+// byHost holds the rules of one path by the host that they name. The rules are values, next to each other: in a large
+// table the time goes into memory that isn't in the cache.
 type byHost struct {
-	exact    map[string][]*compiled
-	wildcard map[string][]*compiled // "example.com" for "*.example.com"
-	any      []*compiled
+	exact    map[string][]compiled
+	wildcard map[string][]compiled // "example.com" for "*.example.com"
+	any      []compiled
 }
 
 // add files c under each of its hosts, which come from canonicalPattern. An empty list is any host.
-func (b *byHost) add(hosts []string, c *compiled) {
+func (b *byHost) add(hosts []string, c compiled) {
 	if len(hosts) == 0 {
 		b.any = insert(b.any, c)
 	}
 	for _, host := range hosts {
 		if suffix, ok := strings.CutPrefix(host, "*."); ok {
 			if b.wildcard == nil {
-				b.wildcard = map[string][]*compiled{}
+				b.wildcard = map[string][]compiled{}
 			}
 			b.wildcard[suffix] = insert(b.wildcard[suffix], c)
 			continue
 		}
 		if b.exact == nil {
-			b.exact = map[string][]*compiled{}
+			b.exact = map[string][]compiled{}
 		}
 		b.exact[host] = insert(b.exact[host], c)
 	}
 }
 
 // insert keeps the list in order of specificity. Rules come in their order in the file.
-func insert(list []*compiled, c *compiled) []*compiled {
-	at, _ := slices.BinarySearchFunc(list, c, func(other, c *compiled) int {
+func insert(list []compiled, c compiled) []compiled {
+	at, _ := slices.BinarySearchFunc(list, c, func(other, c compiled) int {
 		return cmp.Or(cmp.Compare(c.conditions(), other.conditions()), -1)
 	})
 	return slices.Insert(list, at, c)
@@ -45,20 +46,26 @@ func insert(list []*compiled, c *compiled) []*compiled {
 
 // walk visits the rules for host, the most specific first, until visit returns true, and returns whether it did.
 func (b *byHost) walk(host string, visit func(*compiled) bool) bool {
-	if b == nil {
-		return false
-	}
-	if len(b.exact) > 0 && slices.ContainsFunc(b.exact[host], visit) {
+	if len(b.exact) > 0 && walk(b.exact[host], visit) {
 		return true
 	}
 	if len(b.wildcard) > 0 {
 		for _, suffix, ok := strings.Cut(host, "."); ok; _, suffix, ok = strings.Cut(suffix, ".") {
-			if slices.ContainsFunc(b.wildcard[suffix], visit) {
+			if walk(b.wildcard[suffix], visit) {
 				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(b.any, visit)
+	return walk(b.any, visit)
+}
+
+func walk(rules []compiled, visit func(*compiled) bool) bool {
+	for i := range rules {
+		if visit(&rules[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // canonicalPattern brings a host of a rule into the form that CanonicalHost gives to a request's, with "*." kept.

@@ -10,17 +10,9 @@ import (
 
 // Table finds the rule for a request. It never changes, and is safe for concurrent use.
 type Table struct {
-	root node
-}
-
-// node stands for a path that ends at a segment boundary, from the root down. The root is the empty path.
-type node struct {
-	parent   *node
-	children map[string]*node // by the next segment
-
-	exact  *byHost // this path and no other
-	below  *byHost // prefix with a final slash: the paths that go on after this one
-	prefix *byHost // this path, and those that go on after it
+	exact  layer // this path and no other
+	below  layer // prefixes with a final slash, which is cut off: the paths that go on after it
+	prefix layer // prefixes without one: this path, and those that go on after it
 }
 
 // New compiles the rules. Its error joins a [RuleError] for each problem of each rule.
@@ -33,9 +25,9 @@ func New(rules []Rule) (*Table, error) {
 		hosts, hostErr := canonicalPatterns(rule.Hosts)
 		headers, headerErr := compileHeaders(rule.Headers)
 		errs := []error{pathErr, hostErr, checkMethods(rule.Methods), headerErr}
-		c := &compiled{index: i, methods: slices.Clone(rule.Methods), headers: headers}
+		c := compiled{index: i, methods: slices.Clone(rule.Methods), headers: headers}
 		if errors.Join(errs...) == nil {
-			t.root.bucket(pattern).add(hosts, c)
+			t.add(pattern, hosts, c)
 			errs = []error{seen.add(rules, pattern, hosts, c)}
 		}
 		for _, err := range errs {
@@ -50,44 +42,16 @@ func New(rules []Rule) (*Table, error) {
 	return t, nil
 }
 
-// bucket returns where the rules with this pattern are kept, and makes it if need be.
-func (n *node) bucket(p Pattern) *byHost {
-	path, slash := p.Path, false
-	if !p.Exact {
-		path, slash = strings.CutSuffix(path, "/")
+func (t *Table) add(p Pattern, hosts []string, c compiled) {
+	path, below := strings.CutSuffix(p.Path, "/")
+	switch {
+	case p.Exact:
+		t.exact.add(p.Path, hosts, c)
+	case below:
+		t.below.add(path, hosts, c)
+	default:
+		t.prefix.add(path, hosts, c)
 	}
-	for path != "" {
-		var name string
-		name, path = nextSegment(path)
-		child := n.children[name]
-		if child == nil {
-			child = &node{parent: n}
-			if n.children == nil {
-				n.children = map[string]*node{}
-			}
-			n.children[name] = child
-		}
-		n = child
-	}
-	at := &n.prefix
-	if p.Exact {
-		at = &n.exact
-	} else if slash {
-		at = &n.below
-	}
-	if *at == nil {
-		*at = &byHost{}
-	}
-	return *at
-}
-
-// nextSegment cuts the first segment off a path, which begins with a slash. So does the rest, unless it is empty.
-func nextSegment(path string) (name, rest string) {
-	name = path[1:]
-	if slash := strings.IndexByte(name, '/'); slash >= 0 {
-		return name[:slash], name[slash:]
-	}
-	return name, ""
 }
 
 // walk visits the rules that path and host allow, the most specific first, until visit returns true.
@@ -95,26 +59,57 @@ func (t *Table) walk(host, path string, visit func(*compiled) bool) {
 	if !strings.HasPrefix(path, "/") {
 		return
 	}
-	n, rest := &t.root, path
-	for rest != "" {
-		name, after := nextSegment(rest)
-		child := n.children[name]
-		if child == nil {
-			break
-		}
-		n, rest = child, after
+	deepest := max(len(t.exact.depths), len(t.below.depths), len(t.prefix.depths)) - 1
+	end, depth := 0, 0 // path[:end] has depth segments
+	for depth < deepest && end < len(path) {
+		end, depth = segmentEnd(path, end), depth+1
 	}
-	if rest == "" {
-		if n.exact.walk(host, visit) || n.prefix.walk(host, visit) {
+	if end == len(path) && t.exact.walk(path, depth, host, visit) {
+		return
+	}
+	for {
+		start := path[:end]
+		if end < len(path) && t.below.walk(start, depth, host, visit) || t.prefix.walk(start, depth, host, visit) || depth == 0 {
 			return
 		}
-		n = n.parent
+		end, depth = strings.LastIndexByte(start, '/'), depth-1
 	}
-	for ; n != nil; n = n.parent {
-		if n.below.walk(host, visit) || n.prefix.walk(host, visit) {
-			return
-		}
+}
+
+// segmentEnd returns where the segment ends whose slash is at path[start].
+func segmentEnd(path string, start int) int {
+	if length := strings.IndexByte(path[start+1:], '/'); length >= 0 {
+		return start + 1 + length
 	}
+	return len(path)
+}
+
+// layer holds the rules of one kind of pattern by its path.
+type layer struct {
+	byPath map[string]byHost
+	depths []bool // depths[n]: some path here has n segments, so that it is worth looking one up
+}
+
+func (l *layer) add(path string, hosts []string, c compiled) {
+	depth := strings.Count(path, "/")
+	for len(l.depths) <= depth {
+		l.depths = append(l.depths, false)
+	}
+	l.depths[depth] = true
+	if l.byPath == nil {
+		l.byPath = map[string]byHost{}
+	}
+	rules := l.byPath[path]
+	rules.add(hosts, c)
+	l.byPath[path] = rules
+}
+
+func (l *layer) walk(path string, depth int, host string, visit func(*compiled) bool) bool {
+	if depth >= len(l.depths) || !l.depths[depth] {
+		return false
+	}
+	rules, ok := l.byPath[path]
+	return ok && rules.walk(host, visit)
 }
 
 // Status is how a match ended.
