@@ -1,0 +1,123 @@
+package proxy
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+	"sync"
+
+	"gatehouse/helper/upstream"
+)
+
+// backend is the reverse proxy of one backend.
+type backend struct {
+	*httputil.ReverseProxy
+}
+
+const copyBuffer = 32 << 10
+
+// buffers hands out the buffers that answers are copied with.
+type buffers struct{ pool sync.Pool }
+
+func newBuffers() *buffers {
+	return &buffers{sync.Pool{New: func() any { return new([copyBuffer]byte) }}}
+}
+
+func (b *buffers) Get() []byte  { return b.pool.Get().(*[copyBuffer]byte)[:] }
+func (b *buffers) Put(p []byte) { b.pool.Put((*[copyBuffer]byte)(p)) }
+
+func newBackend(b *upstream.Backend) *backend {
+	rp := httputil.NewSingleHostReverseProxy(b.Target)
+	// Director runs before hop-by-hop removal, so a client could remove what it
+	// sets by naming it in Connection. Rewrite runs after.
+	rp.Director = nil //nolint:staticcheck // clearing the deprecated field is the point
+	rp.Rewrite = func(pr *httputil.ProxyRequest) { callOf(pr.In.Context()).rewrite(pr) }
+	rp.ModifyResponse = func(res *http.Response) error {
+		callOf(res.Request.Context()).answered(res)
+		return nil
+	}
+	rp.ErrorHandler = func(_ http.ResponseWriter, r *http.Request, err error) { callOf(r.Context()).err = err }
+	rp.ErrorLog = log.New(io.Discard, "", 0) // what went wrong stands in the access log, with its code
+	rp.Transport = b.Transport
+	rp.BufferPool = newBuffers()
+	return &backend{rp}
+}
+
+// rewrite makes the request that the backend sees.
+func (c *call) rewrite(pr *httputil.ProxyRequest) {
+	ex, in, out := c.exchange, pr.In, pr.Out
+	c.target(out, in.URL.RawQuery)
+	switch host := c.upstream.Host; {
+	case host.Client:
+		out.Host = in.Host
+	case host.Literal != "":
+		out.Host = host.Literal
+	default:
+		out.Host = c.backend.Target.Host
+	}
+
+	if out.Header.Get("Upgrade") != "" && !strings.EqualFold(out.Header.Get("Upgrade"), "websocket") {
+		out.Header.Del("Upgrade") // h2c and others would speak past the gateway
+		out.Header.Del("Connection")
+	}
+	spoofed := c.upstream.Guard.Strip(out.Header, ex.Client.Trusted)
+	if out.Trailer != nil {
+		spoofed = c.upstream.Guard.Strip(out.Trailer, false) || spoofed
+		if c.request != nil {
+			c.request.out = out.Trailer
+		}
+	}
+	if spoofed {
+		c.upstream.Observer.Spoofed()
+	}
+	if ex.DropToken {
+		out.Header.Del("Authorization")
+	}
+	forwarding := ex.Client.Forwarding(in)
+	setOrDrop(out.Header, "X-Forwarded-For", forwarding.For)
+	setOrDrop(out.Header, "X-Forwarded-Host", forwarding.Host)
+	setOrDrop(out.Header, "X-Forwarded-Proto", forwarding.Proto)
+	setOrDrop(out.Header, "Forwarded", forwarding.Forwarded)
+	out.Header["X-Request-Id"] = []string{ex.RequestID}
+	out.Header["Traceparent"] = []string{ex.Trace.Child().String()}
+	if !ex.KeepTracestate {
+		out.Header.Del("Tracestate")
+	}
+	ex.Upstreamward.Apply(out.Header)
+}
+
+// target points out at the backend with the path and query as they came.
+// Opaque is what net/http writes to the request line unchanged; it can't begin
+// with two slashes, where it would be taken for an authority.
+func (c *call) target(out *http.Request, rawQuery string) {
+	target := c.backend.Target
+	out.URL.Scheme, out.URL.Host = target.Scheme, target.Host
+	path := c.path
+	if base := strings.TrimSuffix(target.EscapedPath(), "/"); base != "" {
+		path = base + path
+	}
+	out.URL.RawQuery = rawQuery
+	if strings.HasPrefix(path, "//") {
+		out.URL.Opaque = "//" + out.Host + path
+		return
+	}
+	out.URL.Opaque = path
+}
+
+func setOrDrop(h http.Header, name, value string) {
+	if value == "" {
+		delete(h, name)
+		return
+	}
+	h[name] = []string{value}
+}
+
+func dropCORS(h http.Header) {
+	for name := range h {
+		if strings.HasPrefix(name, "Access-Control-") {
+			delete(h, name)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package proxy
+
+import (
+	"io"
+	"net/http"
+	"sync/atomic"
+
+	"gatehouse/helper/exchange"
+)
+
+// requestBody is the request's body on its way to the backend: it counts,
+// keeps to the limit, and remembers when reading from the client failed, which
+// is never the upstream's fault. The transport reads it on a goroutine of its
+// own that may outlive the handler, so everything in it is atomic.
+type requestBody struct {
+	io.ReadCloser
+	exchange *exchange.Exchange
+	limit    int64 // 0: none
+	read     atomic.Int64
+	failed   atomic.Pointer[error]
+	in       http.Header // trailers as they came
+	out      http.Header // trailers as they go on; filled at the end of the body
+	watch    *watchdog
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	b.exchange.Waiting.Add(1)
+	n, err := b.ReadCloser.Read(p)
+	b.exchange.Waiting.Add(-1)
+	b.watch.touch()
+	total := b.read.Add(int64(n))
+	if b.limit > 0 && total > b.limit {
+		return 0, b.fail(errBodyTooLarge)
+	}
+	switch {
+	case err == io.EOF:
+		for name := range b.out {
+			b.out[name] = b.in[name]
+		}
+	case err != nil:
+		return n, b.fail(err)
+	}
+	return n, err
+}
+
+func (b *requestBody) fail(err error) error {
+	b.failed.CompareAndSwap(nil, &err)
+	return &clientError{err}
+}
+
+// fault is the error that reading from the client ended with, nil when none
+// did or when there is no body.
+func (b *requestBody) fault() error {
+	if b == nil {
+		return nil
+	}
+	if err := b.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// answerBody is the body of the upstream's answer on its way to the client.
+type answerBody struct {
+	io.ReadCloser
+	call *call
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.call.watch.touch()
+	if err != nil {
+		b.call.answerEnded(err)
+	}
+	return n, err
+}
+
+// upgradedBody is the backend's side of an upgraded connection: httputil looks
+// for both directions in the body of a 101. Two goroutines use it, and one of
+// them may outlive the handler.
+type upgradedBody struct {
+	io.ReadWriteCloser
+	watch   *watchdog
+	in, out atomic.Int64 // from and to the client
+}
+
+func (b *upgradedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadWriteCloser.Read(p)
+	b.out.Add(int64(n))
+	b.watch.touch()
+	return n, err
+}
+
+func (b *upgradedBody) Write(p []byte) (int, error) {
+	n, err := b.ReadWriteCloser.Write(p)
+	b.in.Add(int64(n))
+	b.watch.touch()
+	return n, err
+}

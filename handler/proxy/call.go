@@ -1,0 +1,129 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"gatehouse/helper/exchange"
+	"gatehouse/helper/problem"
+	"gatehouse/helper/upstream"
+)
+
+// call is one request's call to its upstream. It belongs to the goroutine of
+// the request, but for what its parts say otherwise.
+type call struct {
+	exchange *exchange.Exchange
+	upstream *Upstream
+	backend  *upstream.Backend
+	ctx      context.Context
+	path     string // the raw path for the backend
+	watch    watchdog
+	request  *requestBody  // nil without a body
+	answer   answerBody    // set once the backend has answered
+	upgraded *upgradedBody // set instead of answer after an upgrade
+	started  time.Time
+	err      error // why the attempt failed before an answer began
+	ended    bool  // the answer's body ended, well or not
+}
+
+func callOf(ctx context.Context) *call { return exchange.From(ctx).Call.(*call) }
+
+// do makes the attempt and answers with a problem when it fails.
+func (c *call) do(w http.ResponseWriter, r *http.Request) {
+	ex := c.exchange
+	ex.Call = c
+	ex.Backend = c.backend.Name
+	ex.Attempts++
+	c.started = time.Now()
+	c.watch.begin()
+	c.backend.Acquire()
+	defer func() { // also when httputil panics with ErrAbortHandler
+		c.backend.Release()
+		c.watch.stop()
+		c.settle()
+	}()
+	c.upstream.backends[c.backend].ServeHTTP(w, r)
+	if c.err != nil {
+		v := classify(c.ctx, c.request, c.err)
+		ex.Judge(v.outcome)
+		ex.Refuse(w, v.problem)
+	}
+}
+
+// answered is called with the header of the backend's answer, before anything
+// of it goes to the client.
+func (c *call) answered(res *http.Response) {
+	ex := c.exchange
+	took := time.Since(c.started)
+	c.watch.touch()
+	c.upstream.Observer.Answered(c.backend, took)
+	ex.UpstreamTime = took
+	if c.upstream.Failing(res.StatusCode) {
+		ex.Judge(exchange.Failure)
+	} else {
+		ex.Judge(exchange.Success)
+	}
+	ex.Clientward.Scrub(res.Header)
+	if ex.DropCORS {
+		dropCORS(res.Header)
+	}
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		if stream, ok := res.Body.(io.ReadWriteCloser); ok {
+			c.watch.lift()
+			c.upgraded = &upgradedBody{ReadWriteCloser: stream, watch: &c.watch}
+			res.Body = c.upgraded
+		}
+		return
+	}
+	c.answer = answerBody{ReadCloser: res.Body, call: c}
+	res.Body = &c.answer
+}
+
+// answerEnded is called when the body of the answer ends, with io.EOF when it
+// is whole.
+func (c *call) answerEnded(err error) {
+	if c.ended {
+		return
+	}
+	c.ended = true
+	c.exchange.UpstreamTime = time.Since(c.started)
+	if err == io.EOF {
+		return
+	}
+	c.exchange.Code = c.cutCode(err)
+}
+
+// cutCode is the code of an answer that was cut after its header went out.
+func (c *call) cutCode(err error) problem.Code {
+	cause := context.Cause(c.ctx)
+	switch {
+	case errors.Is(cause, errRequestTimeout), errors.Is(cause, errIdle):
+		return problem.UpstreamTimeout
+	case cause != nil:
+		return problem.ClientClosed
+	}
+	return upstreamFault(err).problem.Code
+}
+
+// settle fills in what is known only once the call has ended.
+func (c *call) settle() {
+	ex := c.exchange
+	if c.request != nil {
+		ex.BytesIn = c.request.read.Load()
+	}
+	if c.upgraded != nil {
+		ex.BytesIn += c.upgraded.in.Load()
+		ex.Writer.AddBytes(c.upgraded.out.Load())
+		ex.UpstreamTime = time.Since(c.started)
+		if errors.Is(context.Cause(c.ctx), errIdle) {
+			ex.Code = problem.UpstreamTimeout
+		}
+		return
+	}
+	if ex.Code == "" && (ex.Writer.Failed() || !c.ended && ex.Writer.Started()) {
+		ex.Code = problem.ClientClosed // it took no more of the answer
+	}
+}

@@ -1,0 +1,111 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"gatehouse/helper/exchange"
+	"gatehouse/helper/problem"
+)
+
+// The causes with which the gateway itself cancels an upstream call.
+var (
+	errRequestTimeout = errors.New("the request's time is over")
+	errIdle           = errors.New("no byte went either way for the idle time")
+	errClientStalled  = errors.New("the client sent or took no byte in time")
+	errBodyTooLarge   = errors.New("the request body is larger than allowed")
+)
+
+// clientError marks a failure to read the request's body from the client.
+type clientError struct{ err error }
+
+func (e *clientError) Error() string { return "reading the request body: " + e.err.Error() }
+func (e *clientError) Unwrap() error { return e.err }
+
+// serverClosedIdle is the text of the one error of net/http that has neither a
+// type nor an exported value: a kept-alive connection that the backend closed
+// just as a request that can't be repeated was written to it. A test provokes
+// it, so a change of the text is noticed.
+const serverClosedIdle = "http: server closed idle connection"
+
+// verdict is what a failed upstream call means.
+type verdict struct {
+	problem problem.Problem
+	outcome exchange.Outcome
+}
+
+// classify looks at the client first, then at why the call's context ended,
+// and only then at the type of the error.
+func classify(ctx context.Context, body *requestBody, err error) verdict {
+	if v, ok := clientFault(ctx, body, err); ok {
+		return v
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, errRequestTimeout) || errors.Is(cause, errIdle) {
+		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.")
+	}
+	return upstreamFault(err)
+}
+
+func clientFault(ctx context.Context, body *requestBody, err error) (verdict, bool) {
+	fault := body.fault()
+	var readFailed *clientError
+	if errors.As(err, &readFailed) && fault == nil {
+		fault = readFailed.err
+	}
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(fault, errBodyTooLarge):
+		return neutral(problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true}), true
+	case errors.Is(cause, errClientStalled):
+		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body came too slowly.", Close: true}), true
+	case errors.Is(cause, context.Canceled):
+		return neutral(problem.Problem{Code: problem.ClientClosed}), true
+	case fault != nil:
+		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body broke off or isn't well formed.", Close: true}), true
+	}
+	return verdict{}, false
+}
+
+func upstreamFault(err error) verdict {
+	var (
+		timeout interface{ Timeout() bool }
+		op      *net.OpError
+		dns     *net.DNSError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+		verify  *tls.CertificateVerificationError
+		host    x509.HostnameError
+	)
+	switch {
+	case errors.As(err, &dns):
+		return unreachable("dns_error")
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.")
+	case errors.As(err, &verify), errors.As(err, &host):
+		return unreachable("tls_certificate_error")
+	case errors.As(err, &record), errors.As(err, &alert):
+		return unreachable("tls_protocol_error")
+	case errors.As(err, &op) && (op.Op == "dial" || op.Op == "remote error"):
+		return unreachable("connection_refused")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE), errors.As(err, &op), err.Error() == serverClosedIdle:
+		return failure(problem.UpstreamReset, "connection_terminated", "The upstream broke the connection; try again.")
+	}
+	return failure(problem.UpstreamBadResponse, "http_protocol_error", "The upstream's answer couldn't be understood.")
+}
+
+func unreachable(proxyError string) verdict {
+	return failure(problem.UpstreamUnreachable, proxyError, "The upstream can't be reached at the moment; try again later.")
+}
+
+func failure(code problem.Code, proxyError, detail string) verdict {
+	return verdict{problem.Problem{Code: code, ProxyError: proxyError, Detail: detail}, exchange.Failure}
+}
+
+func neutral(p problem.Problem) verdict { return verdict{p, exchange.Cancelled} }

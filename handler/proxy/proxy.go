@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"gatehouse/helper/exchange"
+	"gatehouse/helper/problem"
+	"gatehouse/helper/route"
+	"gatehouse/helper/upstream"
+)
+
+// Upstream is what the routes of one upstream share.
+type Upstream struct {
+	Pool     *upstream.Pool
+	Guard    *Guard
+	Host     Host
+	Idle     time.Duration         // no byte either way; 0: no limit
+	Failing  func(status int) bool // which statuses speak against the upstream
+	Observer Observer
+
+	backends map[*upstream.Backend]*backend
+}
+
+// Observer is told about the calls to backends.
+type Observer interface {
+	// Answered is called once per call that got a header, with the time it took.
+	Answered(backend *upstream.Backend, d time.Duration)
+	// Spoofed is called for a request that carried an identity header.
+	Spoofed()
+}
+
+// Host says which Host the backend sees.
+type Host struct {
+	Client  bool   // the one that came in
+	Literal string // this one; "" and not Client: the one in the backend's URL
+}
+
+// Options are one route's way through the proxy.
+type Options struct {
+	Prefix      string // the matched path prefix, removed when Strip is set
+	Strip       bool
+	Rewrite     string        // put in front of the path after stripping
+	Timeout     time.Duration // for the whole request; 0: none
+	MaxBody     int64         // bytes; 0: no limit
+	FlushAlways bool          // each piece of the answer goes out at once
+}
+
+// Prepare makes the reverse proxies of the backends. Call it once before Handler.
+func (u *Upstream) Prepare() *Upstream {
+	u.backends = make(map[*upstream.Backend]*backend)
+	for _, b := range u.Pool.Backends() {
+		u.backends[b] = newBackend(b)
+	}
+	return u
+}
+
+// Handler returns the end of the chain for one route.
+func (u *Upstream) Handler(o Options) http.Handler {
+	return &handler{upstream: u, options: o}
+}
+
+type handler struct {
+	upstream *Upstream
+	options  Options
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ex := exchange.From(r.Context())
+	if limit := h.options.MaxBody; limit > 0 && r.ContentLength > limit {
+		ex.Refuse(w, problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true})
+		return
+	}
+	backend := h.upstream.Pool.Pick()
+	if backend == nil {
+		ex.Refuse(w, problem.Problem{Code: problem.NoBackend, ProxyError: "destination_unavailable", Detail: "No backend can take the request at the moment."})
+		return
+	}
+	if h.options.FlushAlways {
+		ex.Writer.FlushAlways()
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	c := &call{exchange: ex, upstream: h.upstream, backend: backend, ctx: ctx}
+	c.path = route.Rewrite(ex.RawPath, h.options.Strip, h.options.Prefix, h.options.Rewrite)
+	c.watch = watchdog{exchange: ex, cancel: cancel, total: h.options.Timeout, idle: h.upstream.Idle}
+	r = r.WithContext(ctx)
+	if r.ContentLength != 0 {
+		c.request = &requestBody{ReadCloser: r.Body, exchange: ex, limit: h.options.MaxBody, in: r.Trailer, watch: &c.watch}
+		r.Body = c.request
+		ex.Writer.ExtendDeadline() // 100 Continue is written by the first read of the body
+	}
+	c.do(w, r)
+}

@@ -1,0 +1,64 @@
+package exchange
+
+import "net/http"
+
+// Header is one queued header; an empty Value with Remove set takes it away.
+type Header struct {
+	Name, Value string
+	Op          Op
+}
+
+// Op is what a queued header does to the headers it is applied to.
+type Op uint8
+
+// The operations.
+const (
+	Set    Op = iota // replaces every value
+	Add              // is added to what is there
+	Remove           // takes every value away
+)
+
+// Headers is a queue of headers in the order they were queued. Names are
+// canonical. The zero value is an empty queue.
+type Headers struct {
+	queue []Header
+	room  [8]Header // most requests queue fewer: no allocation
+}
+
+// Queue puts h at the end of the queue. h.Name must be canonical.
+func (q *Headers) Queue(h Header) {
+	if q.queue == nil {
+		q.queue = q.room[:0]
+	}
+	q.queue = append(q.queue, h)
+}
+
+// Set queues name to be set to value.
+func (q *Headers) Set(name, value string) { q.Queue(Header{Name: name, Value: value}) }
+
+// Add queues value to be added to name.
+func (q *Headers) Add(name, value string) { q.Queue(Header{Name: name, Value: value, Op: Add}) }
+
+// Apply carries the queue out on h.
+func (q *Headers) Apply(h http.Header) {
+	for _, e := range q.queue {
+		switch e.Op {
+		case Set:
+			h[e.Name] = []string{e.Value}
+		case Add:
+			h[e.Name] = append(h[e.Name], e.Value)
+		case Remove:
+			delete(h, e.Name)
+		}
+	}
+}
+
+// Scrub takes from h what the queue will set, so that the gateway's value
+// stands alone.
+func (q *Headers) Scrub(h http.Header) {
+	for _, e := range q.queue {
+		if e.Op != Add {
+			delete(h, e.Name)
+		}
+	}
+}

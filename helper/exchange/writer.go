@@ -1,0 +1,144 @@
+package exchange
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Writer counts and records what goes to the client, applies the queued
+// headers to the final answer, and cuts off a client that takes no byte for
+// the write-idle time. Unwrap lets http.ResponseController through, so
+// deadlines and full duplex work; Flush and Hijack are its own because the
+// queue must be applied first.
+type Writer struct {
+	http.ResponseWriter
+	ex *Exchange
+
+	status   int // 0: no final header yet
+	bytes    int64
+	idle     time.Duration // 0: no limit
+	extended time.Time     // when the write deadline was last moved
+	always   bool          // each write is flushed
+	failed   bool          // the client took no more
+}
+
+// Failed says whether a write to the client failed.
+func (w *Writer) Failed() bool { return w.failed }
+
+// AddBytes counts bytes that went to the client past the writer, after Hijack.
+func (w *Writer) AddBytes(n int64) { w.bytes += n }
+
+// Started says whether the final header has gone out, or the connection was
+// taken over.
+func (w *Writer) Started() bool { return w.status != 0 }
+
+// Bytes is how much of the body went to the client.
+func (w *Writer) Bytes() int64 { return w.bytes }
+
+// FlushAlways makes each write go out at once.
+func (w *Writer) FlushAlways() { w.always = true }
+
+// Unwrap returns the server's own writer, for http.ResponseController.
+func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader sends an informational header through, without the hop-by-hop
+// headers of the upstream's connection, or the final one with the queue
+// applied. A second final header is ignored.
+func (w *Writer) WriteHeader(status int) {
+	if w.status != 0 {
+		return
+	}
+	h := w.Header()
+	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
+		RemoveHopByHop(h)
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.status = status
+	w.applyQueue(h)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *Writer) applyQueue(h http.Header) {
+	w.ex.Clientward.Apply(h)
+}
+
+// Write sends part of the body.
+func (w *Writer) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	w.ExtendDeadline()
+	w.ex.Waiting.Add(1)
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	if err == nil && w.always {
+		err = http.NewResponseController(w.ResponseWriter).Flush()
+	}
+	w.ex.Waiting.Add(-1)
+	if err != nil {
+		w.failed = true
+	}
+	return n, err
+}
+
+// FlushError sends what is buffered. It is what http.ResponseController.Flush calls.
+func (w *Writer) FlushError() error {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	w.ExtendDeadline()
+	w.ex.Waiting.Add(1)
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	w.ex.Waiting.Add(-1)
+	if err != nil {
+		w.failed = true
+	}
+	return err
+}
+
+// Flush is FlushError for callers that know only http.Flusher.
+func (w *Writer) Flush() { _ = w.FlushError() }
+
+// Hijack takes the connection over, for an upgrade. The queue is applied to
+// the header map first, because the caller writes that map itself.
+func (w *Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.status = http.StatusSwitchingProtocols
+		w.applyQueue(w.Header())
+	}
+	return conn, rw, err
+}
+
+// ExtendDeadline gives the client another write-idle time to take a byte. The
+// deadline is moved at most ten times in that time, which keeps it off the
+// path of a fast answer; a client is cut after 0.9 to 1.0 of the limit.
+func (w *Writer) ExtendDeadline() {
+	if w.idle <= 0 {
+		return
+	}
+	now := time.Now()
+	if now.Sub(w.extended) < w.idle/10 {
+		return
+	}
+	w.extended = now
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(now.Add(w.idle))
+}
+
+// RemoveHopByHop takes away the headers that are for one connection only (RFC
+// 9110 section 7.6.1).
+func RemoveHopByHop(h http.Header) {
+	for _, line := range h["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			h.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range [...]string{"Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+		"Proxy-Authenticate", "Proxy-Authorization"} {
+		delete(h, name)
+	}
+}

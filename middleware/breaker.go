@@ -1,0 +1,30 @@
+package middleware
+
+import (
+	"net/http"
+
+	"gatehouse/helper/breaker"
+	"gatehouse/helper/exchange"
+	"gatehouse/helper/problem"
+)
+
+// circuitBreaker asks the upstream's breaker for a permit. The proxy reports on
+// it, at the header of the upstream's answer; every other way out, a panic too,
+// gives it back unjudged.
+func circuitBreaker(b *breaker.Breaker, observer Observer) Stage {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ex := exchange.From(r.Context())
+			if !b.Acquire(&ex.Permit) {
+				observer.BreakerRefused()
+				ex.Refuse(w, problem.Problem{
+					Code: problem.BreakerOpen, ProxyError: "destination_unavailable", RetryAfter: b.RetryAfter(),
+					Detail: "The upstream keeps failing and gets a pause; try again after Retry-After.",
+				})
+				return
+			}
+			defer ex.Permit.Neutral()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
