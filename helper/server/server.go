@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"time"
+)
+
+// ErrClosed is the cause (context.Cause) of the end of a request's context where Close, or a Drain that ran out of time,
+// cut the request. It is not the client's doing.
+var ErrClosed = errors.New("the server was closed")
+
+// Options are the settings of a Server.
+type Options struct {
+	// Address is HOST:PORT, :PORT for all interfaces, port 0 for any free one, or unix:/PATH.
+	Address string
+	// Handler answers every request. It is required.
+	Handler http.Handler
+	// ReadHeader is how long a client may take for a request's header; 0: as long as Idle.
+	ReadHeader time.Duration
+	// Idle is how long a kept connection may wait for its next request; 0: as long as ReadHeader.
+	Idle time.Duration
+	// MaxHeader is the size in bytes past which a request's header is answered 431; 0: 1 MiB. net/http reads up to 4 KiB
+	// more than this before it refuses.
+	MaxHeader int64
+	// ErrorLog gets what net/http has to say about connections and TLS handshakes; nil: the process's standard logger.
+	ErrorLog *log.Logger
+}
+
+// Server is one listener and its HTTP server.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	cut      context.CancelCauseFunc // ends the contexts of all requests
+}
+
+// New opens the listener. Its error says which address it is about and what to do; it wraps the system's, such as
+// syscall.EADDRINUSE.
+func New(o Options) (*Server, error) {
+	if o.Handler == nil {
+		return nil, errors.New("a server needs a handler") // net/http would serve its default mux, with pprof on it
+	}
+	listener, err := listen(o.Address)
+	if err != nil {
+		return nil, err
+	}
+	return serverOn(listener, o), nil
+}
+
+func serverOn(listener net.Listener, o Options) *Server {
+	base, cut := context.WithCancelCause(context.Background())
+	return &Server{
+		listener: listener,
+		cut:      cut,
+		http: &http.Server{
+			Handler:                      o.Handler,
+			ReadHeaderTimeout:            o.ReadHeader,
+			IdleTimeout:                  o.Idle,
+			MaxHeaderBytes:               int(o.MaxHeader),
+			ErrorLog:                     o.ErrorLog,
+			BaseContext:                  func(net.Listener) context.Context { return base },
+			DisableGeneralOptionsHandler: true, // net/http would answer OPTIONS * itself, unseen by log and metrics
+		},
+	}
+}
+
+// Addr is the address that the server listens on: the real port where Options.Address had 0, and HOST:PORT or unix:/PATH.
+func (s *Server) Addr() string {
+	addr := s.listener.Addr()
+	if addr.Network() == "unix" {
+		return unixScheme + addr.String()
+	}
+	return addr.String()
+}
+
+// Serve accepts connections until Drain, Shutdown or Close, and returns nil then.
+func (s *Server) Serve() error {
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown stops accepting and waits until every request has been answered, or ctx is done, whose error it returns then.
+// It neither waits for upgraded connections nor ends them; Drain does.
+func (s *Server) Shutdown(ctx context.Context) error {
+	return s.http.Shutdown(ctx)
+}
+
+// Close ends the server and everything in flight at once. Requests, upgraded ones too, see their contexts end with
+// ErrClosed; Close doesn't wait until their handlers have returned.
+func (s *Server) Close() error {
+	s.cut(ErrClosed) // first, so that a handler can tell this from a client that left
+	err := s.http.Close()
+	if closed := s.listener.Close(); closed != nil && !errors.Is(closed, net.ErrClosed) { // Serve may never have been called
+		return errors.Join(err, closed)
+	}
+	return err
+}
