@@ -1,0 +1,104 @@
+package admin
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"gatehouse/helper/problem"
+)
+
+// Options are where the answers come from. All functions are required and must be safe for concurrent use.
+type Options struct {
+	// Token is what /api/ and /debug/pprof/ ask for as "Authorization: Bearer TOKEN"; "": they are open.
+	Token string
+	// Metrics answers GET /metrics.
+	Metrics http.Handler
+	// Ready says whether requests should be sent here.
+	Ready func() Readiness
+	// Config says which config is in service.
+	Config func() Config
+	// Routes lists the routes in service.
+	Routes func() []Route
+	// Upstreams lists the upstreams in service.
+	Upstreams func() []Upstream
+	// Log is the log whose level can be changed.
+	Log Leveler
+}
+
+// Leveler has a log level that can be changed: debug, info, warn or error.
+type Leveler interface {
+	Level() string
+	SetLevel(level string) error
+}
+
+// Readiness is the answer of /readyz. Reasons say what is wrong; an instance can be ready all the same, with an upstream
+// down for example.
+type Readiness struct {
+	Ready   bool
+	Reasons []string
+}
+
+// Config is the answer of /api/config.
+type Config struct {
+	Hash   string    `json:"hash"`
+	Source string    `json:"source"` // the file, or what stood for it
+	Loaded time.Time `json:"loaded"`
+}
+
+// Route is one item of /api/routes.
+type Route struct {
+	Name     string   `json:"name"`
+	Path     string   `json:"path"`
+	Methods  []string `json:"methods"` // empty: any
+	Hosts    []string `json:"hosts"`   // empty: any
+	Upstream string   `json:"upstream"`
+	Auth     string   `json:"auth"`
+	Scopes   []string `json:"scopes"`
+}
+
+// Upstream is one item of /api/upstreams.
+type Upstream struct {
+	Name     string    `json:"name"`
+	Breaker  string    `json:"breaker"` // closed, half-open, open or off
+	Backends []Backend `json:"backends"`
+}
+
+// Backend is one address of an Upstream.
+type Backend struct {
+	URL      string `json:"url"` // as configured
+	InFlight int64  `json:"inflight"`
+}
+
+// New makes the handler.
+func New(o Options) http.Handler {
+	r := chi.NewRouter()
+	r.NotFound(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, problem.Problem{Code: problem.NoRoute, Detail: "GET / lists what there is"})
+	})
+	r.MethodNotAllowed(func(w http.ResponseWriter, q *http.Request) {
+		refuse(w, problem.Problem{Code: problem.MethodNotAllowed, Allow: allowed(r, q.URL.Path)})
+	})
+
+	get(r, "/", index)
+	get(r, "/metrics", o.Metrics.ServeHTTP)
+	get(r, "/healthz", health)
+	get(r, "/readyz", o.ready)
+	r.Group(func(r chi.Router) {
+		r.Use(o.authorize)
+		get(r, "/api/config", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, o.Config()) })
+		get(r, "/api/routes", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, o.Routes()) })
+		get(r, "/api/upstreams", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, o.Upstreams()) })
+		get(r, "/api/log-level", o.level)
+		r.Put("/api/log-level", o.setLevel)
+		profiles(r)
+	})
+	return r
+}
+
+// get serves HEAD too, as RFC 9110 section 9.1 asks; net/http leaves the body out.
+func get(r chi.Router, pattern string, handler http.HandlerFunc) {
+	r.Get(pattern, handler)
+	r.Head(pattern, handler)
+}

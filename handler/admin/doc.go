@@ -1,0 +1,13 @@
+// Package admin is the second listener's handler: what an operator, an orchestrator and Prometheus ask of the process. It
+// must never be reachable from where clients are.
+//
+// Guarantees: /healthz says nothing but that the process lives, so that no failing upstream gets it restarted; /readyz is
+// 503 exactly while Options.Ready says so; with a token set, no endpoint under /api/ and /debug/pprof/ answers without it,
+// and tokens are compared in constant time; every answer but pprof's, the metrics and the index is JSON. Errors are
+// RFC 9457 problems.
+//
+// Non-guarantees: without a token, whoever reaches the listener may read and change everything that is here. It knows
+// nothing of the gateway: the functions in Options do.
+//
+// Concurrency: the handler serves any number of requests at once, and so calls the functions of Options.
+package admin
