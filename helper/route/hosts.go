@@ -8,55 +8,59 @@ import (
 	"strings"
 )
 
-// byHost holds the rules of one path by the host that they name. The rules are values, next to each other: in a large
-// table the time goes into memory that isn't in the cache.
+// byHost holds the rules of one path by the host that they name. It is small too: in a large table the time goes into memory
+// that isn't in the cache.
 type byHost struct {
+	any   []compiled
+	named *namedHosts // nil: every rule is for any host
+}
+
+type namedHosts struct {
 	exact    map[string][]compiled
 	wildcard map[string][]compiled // "example.com" for "*.example.com"
-	any      []compiled
 }
 
 // add files c under each of its hosts, which come from canonicalPattern. An empty list is any host.
 func (b *byHost) add(hosts []string, c compiled) {
 	if len(hosts) == 0 {
 		b.any = insert(b.any, c)
+	} else if b.named == nil {
+		b.named = &namedHosts{exact: map[string][]compiled{}, wildcard: map[string][]compiled{}}
 	}
 	for _, host := range hosts {
 		if suffix, ok := strings.CutPrefix(host, "*."); ok {
-			if b.wildcard == nil {
-				b.wildcard = map[string][]compiled{}
-			}
-			b.wildcard[suffix] = insert(b.wildcard[suffix], c)
-			continue
+			b.named.wildcard[suffix] = insert(b.named.wildcard[suffix], c)
+		} else {
+			b.named.exact[host] = insert(b.named.exact[host], c)
 		}
-		if b.exact == nil {
-			b.exact = map[string][]compiled{}
-		}
-		b.exact[host] = insert(b.exact[host], c)
 	}
 }
 
 // insert keeps the list in order of specificity. Rules come in their order in the file.
 func insert(list []compiled, c compiled) []compiled {
 	at, _ := slices.BinarySearchFunc(list, c, func(other, c compiled) int {
-		return cmp.Or(cmp.Compare(c.conditions(), other.conditions()), -1)
+		return cmp.Or(cmp.Compare(c.count(), other.count()), -1)
 	})
 	return slices.Insert(list, at, c)
 }
 
 // walk visits the rules for host, the most specific first, until visit returns true, and returns whether it did.
 func (b *byHost) walk(host string, visit func(*compiled) bool) bool {
-	if len(b.exact) > 0 && walk(b.exact[host], visit) {
+	return b.named != nil && b.named.walk(host, visit) || walk(b.any, visit)
+}
+
+func (n *namedHosts) walk(host string, visit func(*compiled) bool) bool {
+	if walk(n.exact[host], visit) {
 		return true
 	}
-	if len(b.wildcard) > 0 {
+	if len(n.wildcard) > 0 {
 		for _, suffix, ok := strings.Cut(host, "."); ok; _, suffix, ok = strings.Cut(suffix, ".") {
-			if walk(b.wildcard[suffix], visit) {
+			if walk(n.wildcard[suffix], visit) {
 				return true
 			}
 		}
 	}
-	return walk(b.any, visit)
+	return false
 }
 
 func walk(rules []compiled, visit func(*compiled) bool) bool {

@@ -60,9 +60,14 @@ func ParsePattern(s string, allowUnusual bool) (Pattern, error) {
 	return Pattern{Path: path, Exact: exact}, nil
 }
 
-// compiled is a rule whose path and host are known to match.
+// compiled is a rule whose path and host are known to match. It is small, for the sake of large tables.
 type compiled struct {
-	index   int
+	index int
+	*conditions
+}
+
+// conditions are what is left to hold. Rules without any share one.
+type conditions struct {
 	methods []string
 	headers []headerCondition
 }
@@ -73,18 +78,18 @@ type headerCondition struct {
 	pattern *regexp.Regexp // nil: value is compared
 }
 
-func (c *compiled) conditions() int {
+func (c *conditions) count() int {
 	return len(c.headers) + min(len(c.methods), 1)
 }
 
-func (c *compiled) admits(method string) bool {
+func (c *conditions) admits(method string) bool {
 	if len(c.methods) == 0 {
 		return method != http.MethodConnect && method != http.MethodTrace
 	}
 	return slices.Contains(c.methods, method)
 }
 
-func (c *compiled) headersHold(h http.Header) bool {
+func (c *conditions) headersHold(h http.Header) bool {
 	for i := range c.headers {
 		if !c.headers[i].holds(h) {
 			return false

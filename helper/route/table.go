@@ -19,13 +19,16 @@ type Table struct {
 func New(rules []Rule) (*Table, error) {
 	t := &Table{}
 	var problems []error
-	seen := conflicts{}
+	seen, unconditional := conflicts{}, &conditions{}
 	for i, rule := range rules {
 		pattern, pathErr := ParsePattern(rule.Path, rule.AllowUnusualPath)
 		hosts, hostErr := canonicalPatterns(rule.Hosts)
 		headers, headerErr := compileHeaders(rule.Headers)
 		errs := []error{pathErr, hostErr, checkMethods(rule.Methods), headerErr}
-		c := compiled{index: i, methods: slices.Clone(rule.Methods), headers: headers}
+		c := compiled{index: i, conditions: unconditional}
+		if len(rule.Methods)+len(headers) > 0 {
+			c.conditions = &conditions{methods: slices.Clone(rule.Methods), headers: headers}
+		}
 		if errors.Join(errs...) == nil {
 			t.add(pattern, hosts, c)
 			errs = []error{seen.add(rules, pattern, hosts, c)}
