@@ -2,37 +2,186 @@ package logger
 
 import (
 	"net/http"
+	"strings"
+	"sync"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 )
 
 // AccessOptions says which requests the access log shows, and what of them.
 type AccessOptions struct {
-	Enabled       bool
-	Sample        float64  // share of the answers 101, 2xx and 3xx that is logged, 0 to 1; an error always is
-	Headers       []string // request headers that are logged besides
-	RedactQuery   []string // query parameters whose values are not shown
-	SecretHeaders []string // headers that are shown as *** besides Authorization, Cookie and their like
+	Enabled     bool
+	Sample      float64  // share of the answers 101, 2xx and 3xx that is logged, 0 to 1; an error always is
+	Headers     []string // request headers that are logged besides, those with a credential as ***
+	RedactQuery []string // query parameters whose values are shown as ***, in any spelling of the name
+	// SecretHeaders are shown as *** like Authorization, Cookie and the others that always are: for example the
+	// configured header of API keys.
+	SecretHeaders []string
 }
 
-// Entry is one request as the access log shows it.
+// Entry is one request as the access log shows it. Times are how long something took, bytes are those of bodies.
 type Entry struct {
-	TraceID, Method, Host, Path, Query string
+	TraceID, Method, Host, Path, Query string // Query without its question mark, as it came
 	Route, Upstream, Backend           string
 	Status                             int
-	Code                               string
+	Code                               string // the reason code of an answer that the gateway made, or of one cut short
 	Duration, UpstreamTime             time.Duration
 	BytesIn, BytesOut                  int64
 	ClientIP, Subject, Client, Limited string
 	Attempts                           int
 	Protocol, UserAgent                string
-	Header                             http.Header // the inbound header, for AccessOptions.Headers
+	Header                             http.Header // the inbound header, for AccessOptions.Headers; not changed
 }
 
-// Access writes the access log.
-type Access struct{}
+// Access writes the access log. It doesn't follow the Logger's level, so that no level can make a request invisible:
+// Enabled and Sample are what it obeys.
+type Access struct {
+	logger  *Logger
+	enabled bool
+	sample  float64
+	headers []loggedHeader
+	redact  []string // in lower case
+	lines   sync.Pool
+}
+
+type loggedHeader struct {
+	name   string // in its canonical spelling
+	secret bool
+}
 
 // NewAccess returns an access log that writes to l.
-func NewAccess(l *Logger, o AccessOptions) *Access { return &Access{} }
+func NewAccess(l *Logger, o AccessOptions) *Access {
+	a := &Access{logger: l, enabled: o.Enabled, sample: o.Sample}
+	secret := map[string]bool{"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Set-Cookie": true, "X-Api-Key": true}
+	for _, name := range o.SecretHeaders {
+		secret[http.CanonicalHeaderKey(name)] = true
+	}
+	logged := make(map[string]bool)
+	for _, name := range o.Headers {
+		name = http.CanonicalHeaderKey(name)
+		if !logged[name] {
+			logged[name] = true
+			a.headers = append(a.headers, loggedHeader{name, secret[name]})
+		}
+	}
+	for _, name := range o.RedactQuery {
+		a.redact = append(a.redact, strings.ToLower(name))
+	}
+	a.lines.New = func() any { return &line{access: a} }
+	return a
+}
 
-// Log writes the line of one request.
-func (a *Access) Log(e *Entry) {}
+// Log writes the line of one request: at level error from status 500 on, else info. It keeps neither e nor its header.
+func (a *Access) Log(e *Entry) {
+	if !a.enabled || !a.sampled(e) {
+		return
+	}
+	l := a.lines.Get().(*line)
+	l.entry = e
+	l.write()
+	l.entry = nil
+	a.lines.Put(l)
+}
+
+// sampled decides by a hash of the trace id, so that all gateways before a service log the same requests.
+func (a *Access) sampled(e *Entry) bool {
+	success := e.Status >= 200 && e.Status < 400 || e.Status == http.StatusSwitchingProtocols
+	if !success || a.sample >= 1 {
+		return true
+	}
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a, written out because hash/fnv takes no string
+	hash := uint64(offset)
+	for i := range len(e.TraceID) {
+		hash = (hash ^ uint64(e.TraceID[i])) * prime
+	}
+	return float64(hash>>11)/(1<<53) < a.sample
+}
+
+// line is an Entry on its way into an encoder. It is pooled, with the memory that writing it takes.
+type line struct {
+	access *Access
+	entry  *Entry
+	fields [1]zapcore.Field
+	text   []byte // a console line
+}
+
+func (l *line) write() {
+	level, now := zapcore.InfoLevel, time.Now()
+	if l.entry.Status >= http.StatusInternalServerError {
+		level = zapcore.ErrorLevel
+	}
+	to := l.access.logger
+	if to.console {
+		l.text = l.appendConsole(l.text[:0], level, now)
+		_, _ = to.writer.Write(l.text) // it never fails
+		return
+	}
+	l.fields[0] = zap.Inline(l)
+	b, err := to.encoder.EncodeEntry(zapcore.Entry{Level: level, Time: now, Message: "request"}, l.fields[:])
+	if err != nil { // zap's encoders fail on reflected fields only
+		return
+	}
+	_, _ = to.writer.Write(b.Bytes()) // it never fails
+	b.Free()
+}
+
+// MarshalLogObject makes line a zapcore.ObjectMarshaler.
+func (l *line) MarshalLogObject(enc zapcore.ObjectEncoder) error {
+	e := l.entry
+	enc.AddString("trace_id", e.TraceID)
+	enc.AddString("method", e.Method)
+	enc.AddString("host", clip(e.Host))
+	enc.AddString("path", clip(e.Path))
+	enc.AddString("query", redactQuery(e.Query, l.access.redact))
+	enc.AddString("route", e.Route)
+	enc.AddString("upstream", e.Upstream)
+	enc.AddString("backend", e.Backend)
+	enc.AddInt("status", e.Status)
+	enc.AddString("code", e.Code)
+	enc.AddFloat64("duration_ms", milliseconds(e.Duration))
+	enc.AddFloat64("upstream_ms", milliseconds(e.UpstreamTime))
+	enc.AddInt64("bytes_in", e.BytesIn)
+	enc.AddInt64("bytes_out", e.BytesOut)
+	enc.AddString("client_ip", e.ClientIP)
+	enc.AddString("subject", clip(e.Subject))
+	enc.AddString("client", clip(e.Client))
+	enc.AddString("limited", e.Limited)
+	enc.AddInt("attempts", e.Attempts)
+	enc.AddString("protocol", e.Protocol)
+	enc.AddString("user_agent", clip(e.UserAgent))
+	if len(l.access.headers) == 0 {
+		return nil
+	}
+	return enc.AddObject("headers", (*lineHeaders)(l))
+}
+
+// lineHeaders is the part of a line that shows the configured headers.
+type lineHeaders line
+
+// MarshalLogObject makes lineHeaders a zapcore.ObjectMarshaler. A header that the request doesn't have is left out.
+func (l *lineHeaders) MarshalLogObject(enc zapcore.ObjectEncoder) error {
+	for _, h := range l.access.headers {
+		if values := l.entry.Header[h.name]; len(values) > 0 {
+			enc.AddString(h.name, l.access.headerValue(h, values))
+		}
+	}
+	return nil
+}
+
+// headerValue returns what is shown of a header: nothing of a credential, and no redacted query parameter of a URL,
+// such as a Referer's.
+func (a *Access) headerValue(h loggedHeader, values []string) string {
+	if h.secret {
+		return mask
+	}
+	value := values[0]
+	if len(values) > 1 {
+		value = strings.Join(values, ", ")
+	}
+	return redactURL(value, a.redact)
+}
+
+// milliseconds returns d to the microsecond.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
