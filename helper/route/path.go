@@ -63,44 +63,49 @@ func CheckPath(raw string, allowUnusual bool) PathProblem {
 	if !strings.HasPrefix(raw, "/") {
 		return NotAbsolute
 	}
-	unusual := Clean
-	note := func(p PathProblem) {
-		if unusual == Clean && !allowUnusual {
-			unusual = p
-		}
-	}
+	unusual := Clean // the first one
 	var current segment
 	for i := 1; i < len(raw); i++ {
-		c := raw[i]
-		if ordinary(c) {
-			current.add(c)
+		if ordinary(raw[i]) {
+			for i+1 < len(raw) && ordinary(raw[i+1]) {
+				i++
+			}
+			current.add(raw[i]) // one byte of them tells as much as all
 			continue
 		}
-		if c == '%' {
+		found := Clean
+		switch c := raw[i]; c {
+		case '/':
+			found = current.problem(false)
+			current = segment{}
+		case '.', ';':
+			current.add(c)
+		case '\\':
+			found = Backslash
+			current.add(c)
+		case '%':
 			decoded, ok := unescape(raw[i+1:])
 			if !ok {
 				return InvalidEscape
 			}
 			i += 2
-			note(escapeProblem(decoded))
+			found = escapeProblem(decoded)
 			current.add(decoded)
-			continue
-		}
-		switch c {
-		case '/':
-			note(current.problem(false))
-			current = segment{}
-		case '.', ';':
-			current.add(c)
-		case '\\':
-			note(Backslash)
-			current.add(c)
 		default:
 			return ForbiddenByte
 		}
+		if unusual == Clean {
+			unusual = found
+		}
 	}
-	note(current.problem(true))
-	return unusual
+	switch {
+	case allowUnusual:
+		return Clean
+	case unusual == Clean:
+		return current.problem(true)
+	default:
+		return unusual
+	}
 }
 
 // ordinary says that c has no meaning of its own in a path. Two constants serve as the table.
