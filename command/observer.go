@@ -1,0 +1,30 @@
+package command
+
+import (
+	"gatehouse/handler/gateway"
+	"gatehouse/helper/metrics"
+)
+
+// observer lets the gateway count in the metrics without knowing them.
+type observer struct{ metrics *metrics.Metrics }
+
+var _ gateway.Observer = observer{}
+
+func (o observer) Route(upstream, route string) gateway.RouteObserver {
+	return o.metrics.Route(upstream, route)
+}
+
+func (o observer) Upstream(name string, state func() int) gateway.UpstreamObserver {
+	return o.metrics.Upstream(name, state)
+}
+
+func (o observer) Backend(upstream, url string, inFlight func() int64) gateway.BackendObserver {
+	return o.metrics.Backend(upstream, url, inFlight)
+}
+
+func (o observer) Provider(name string)                { o.metrics.Provider(name) }
+func (o observer) Unmatched() gateway.RouteObserver    { return o.metrics.Unmatched() }
+func (o observer) Auth(provider, result, cache string) { o.metrics.Auth(provider, result, cache) }
+func (o observer) InFlight(delta int64)                { o.metrics.InflightAdd(delta) }
+func (o observer) Panic()                              { o.metrics.Panic() }
+func (o observer) Spoof()                              { o.metrics.Spoof() }

@@ -1,0 +1,69 @@
+package gateway_test
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"gatehouse/handler/gateway"
+)
+
+// counts is an Observer that remembers everything by name.
+type counts struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func newCounts() *counts { return &counts{n: make(map[string]int)} }
+
+func (c *counts) add(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n[fmt.Sprintf(format, args...)]++
+}
+
+func (c *counts) get(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n[name]
+}
+
+func (c *counts) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return fmt.Sprint(c.n)
+}
+
+type named struct {
+	*counts
+	name string
+}
+
+func (c *counts) Route(_, route string) gateway.RouteObserver                 { return named{c, route} }
+func (c *counts) Upstream(name string, _ func() int) gateway.UpstreamObserver { return named{c, name} }
+func (c *counts) Backend(_, url string, _ func() int64) gateway.BackendObserver {
+	return backendCount{c, url}
+}
+func (c *counts) Provider(string)                  {}
+func (c *counts) Unmatched() gateway.RouteObserver { return named{c, "_none"} }
+func (c *counts) Auth(provider, result, cache string) {
+	c.add("auth %s %s %s", provider, result, cache)
+}
+func (c *counts) InFlight(int64)     {}
+func (c *counts) Panic()             { c.add("panic") }
+func (c *counts) Spoof()             { c.add("spoof") }
+func (n named) Accept()              { n.add("accept %s", n.name) }
+func (n named) Reject()              { n.add("reject %s", n.name) }
+func (n named) Rejected(code string) { n.add("rejected %s %s", n.name, code) }
+func (n named) Refused()             { n.add("refused %s", n.name) }
+func (n named) Transition(to int)    { n.add("transition %s %d", n.name, to) }
+func (n named) Observe(method string, status int, _, _ time.Duration, _ string) {
+	n.add("request %s %s %d", n.name, method, status)
+}
+
+type backendCount struct {
+	*counts
+	url string
+}
+
+func (b backendCount) Observe(time.Duration) { b.add("backend %s", b.url) }

@@ -1,0 +1,276 @@
+package gateway_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gatehouse/handler/gateway"
+	"gatehouse/helper/config"
+	"gatehouse/helper/token"
+	"gatehouse/logger"
+)
+
+const secret = "0123456789abcdef0123456789abcdef"
+
+// stand is a gateway on a real listener, with its log and its counts.
+type stand struct {
+	t      *testing.T
+	URL    string
+	Addr   string
+	gw     *gateway.Gateway
+	log    *lockedBuffer
+	logger *logger.Logger
+	counts *counts
+}
+
+// start builds a gateway from YAML in which BACKEND stands for the backend's
+// address and SECRET for the HMAC secret.
+func start(t *testing.T, backend, yaml string) *stand {
+	t.Helper()
+	yaml = strings.NewReplacer("BACKEND", backend, "SECRET", secret).Replace(yaml)
+	cfg, err := config.Parse("test.yaml", []byte(yaml), func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatalf("config:\n%v", err)
+	}
+	log := &lockedBuffer{}
+	lg, err := logger.New(logger.Options{Level: "debug", Writer: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := newCounts()
+	gw, err := gateway.Build(cfg, gateway.Deps{
+		Log: lg.Zap(), Observer: counts,
+		Access: logger.NewAccess(lg, logger.AccessOptions{Enabled: true, Sample: 1, RedactQuery: []string{"access_token"}}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- gw.Run(ctx) }()
+	server := httptest.NewUnstartedServer(gw)
+	server.Config.DisableGeneralOptionsHandler = true
+	server.Config.MaxHeaderBytes = int(cfg.Server.MaxHeaderSize)
+	server.Start()
+	t.Cleanup(func() {
+		server.Close()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if err := lg.Close(context.Background()); err != nil {
+			t.Errorf("closing the log: %v", err)
+		}
+	})
+	return &stand{t: t, URL: server.URL, Addr: server.Listener.Addr().String(), gw: gw, log: log, logger: lg, counts: counts}
+}
+
+// lines returns the access-log lines once the gateway has nothing in flight.
+func (s *stand) lines() []map[string]any {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := s.gw.Wait(ctx); err != nil {
+		s.t.Fatalf("requests are still in flight: %d", s.gw.InFlight())
+	}
+	if err := s.logger.Sync(ctx); err != nil {
+		s.t.Fatal(err)
+	}
+	var out []map[string]any
+	for line := range strings.Lines(s.log.String()) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			s.t.Fatalf("log line %q: %v", line, err)
+		}
+		if m["msg"] == "request" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// raw sends text as it is on a connection of its own and returns the whole
+// answer up to the end of the connection.
+func (s *stand) raw(text string) string {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", s.Addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(conn, text); err != nil {
+		s.t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil && len(answer) == 0 {
+		return "reset"
+	}
+	return string(answer)
+}
+
+// get makes an ordinary request; headers are "Name: value".
+func (s *stand) get(path string, headers ...string) *answer { return s.do("GET", path, "", headers...) }
+
+type answer struct {
+	*http.Response
+	body string
+}
+
+func (a *answer) code() string {
+	var p struct{ Code string }
+	_ = json.Unmarshal([]byte(a.body), &p)
+	return p.Code
+}
+
+func (s *stand) do(method, path, body string, headers ...string) *answer {
+	s.t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r, err := http.NewRequest(method, s.URL+path, reader)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Add(name, value)
+	}
+	res, err := (&http.Transport{DisableKeepAlives: true, DisableCompression: true}).RoundTrip(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatalf("reading the answer: %v", err)
+	}
+	return &answer{res, string(text)}
+}
+
+// bearer signs a token with the shared secret.
+func bearer(t *testing.T, claims map[string]any) string {
+	t.Helper()
+	full := map[string]any{"iss": "test", "exp": time.Now().Add(time.Hour).Unix()}
+	for k, v := range claims {
+		if v == nil {
+			delete(full, k)
+		} else {
+			full[k] = v
+		}
+	}
+	raw, err := token.Sign(full, []byte(secret), "HS256", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "Authorization: Bearer " + raw
+}
+
+// rawBackend answers each connection with what respond makes of the request's
+// head, byte for byte as it came. It records every head.
+type rawBackend struct {
+	net.Listener
+	mu    sync.Mutex
+	heads []string
+}
+
+func newRawBackend(t *testing.T, respond func(head string, conn net.Conn, in *bufio.Reader)) *rawBackend {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &rawBackend{Listener: l}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer conn.Close()
+				in := bufio.NewReader(conn)
+				var head strings.Builder
+				for {
+					line, err := in.ReadString('\n')
+					head.WriteString(line)
+					if err != nil {
+						return
+					}
+					if line == "\r\n" {
+						break
+					}
+				}
+				b.mu.Lock()
+				b.heads = append(b.heads, head.String())
+				b.mu.Unlock()
+				respond(head.String(), conn, in)
+			})
+		}
+	})
+	t.Cleanup(func() { l.Close(); wg.Wait() })
+	return b
+}
+
+// seen returns the heads of the requests so far.
+func (b *rawBackend) seen() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.heads...)
+}
+
+func (b *rawBackend) last(t *testing.T) string {
+	t.Helper()
+	heads := b.seen()
+	if len(heads) == 0 {
+		t.Fatal("the backend saw no request")
+	}
+	return heads[len(heads)-1]
+}
+
+// says answers every request with the same text.
+func says(text string) func(string, net.Conn, *bufio.Reader) {
+	return func(_ string, conn net.Conn, _ *bufio.Reader) { _, _ = io.WriteString(conn, text) }
+}
+
+const okAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+
+// headerLines returns the lines of a head whose name is name.
+func headerLines(head, name string) []string {
+	var found []string
+	for line := range strings.Lines(head) {
+		if n, v, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok && strings.EqualFold(n, name) {
+			found = append(found, strings.TrimSpace(v))
+		}
+	}
+	return found
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}

@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"gatehouse/helper/exchange"
+	"gatehouse/helper/trace"
+	"gatehouse/logger"
+)
+
+// ServeHTTP begins the record of a request, sends it through the chain, and
+// closes the record, whatever happened.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.inFlight.Add(1)
+	g.observer.InFlight(1)
+	ex, r := exchange.Begin(w, r, g.writeIdle)
+	ex.Observer = g.unmatched
+	ex.Client = g.clients.Resolve(r.RemoteAddr, r.Header)
+	identify(ex, r.Header)
+	ex.Clientward.Set("X-Request-Id", ex.RequestID)
+	if g.draining.Load() {
+		ex.Clientward.Set("Connection", "close")
+	}
+	defer g.finish(ex, r)
+	g.handler.ServeHTTP(&ex.Writer, r)
+}
+
+// identify continues the trace that the request belongs to, or starts one. The
+// request id is a trusted proxy's own, or the trace id.
+func identify(ex *exchange.Exchange, h http.Header) {
+	continued := false
+	if parents := h["Traceparent"]; len(parents) == 1 {
+		ex.Trace, continued = trace.Parse(parents[0])
+	}
+	if !continued {
+		ex.Trace = trace.New()
+	}
+	ex.KeepTracestate = continued && trace.ValidTracestate(strings.Join(h["Tracestate"], ","))
+	ex.TraceID = ex.Trace.TraceIDString()
+	ex.RequestID = ex.TraceID
+	if ids := h["X-Request-Id"]; ex.Client.Trusted && len(ids) == 1 && trace.ValidRequestID(ids[0]) {
+		ex.RequestID = ids[0]
+	}
+}
+
+// finish counts and logs the request. It runs also while a panic goes on up.
+func (g *Gateway) finish(ex *exchange.Exchange, r *http.Request) {
+	duration := time.Since(ex.Start)
+	status := ex.Status()
+	if status == 0 { // the handler wrote nothing: net/http answers 200 with an empty body
+		status = http.StatusOK
+	}
+	ex.Observer.Observe(r.Method, status, duration, max(0, duration-ex.UpstreamTime), ex.TraceID)
+	if ex.Code != "" {
+		ex.Observer.Rejected(string(ex.Code))
+	}
+	g.access.Log(entry(ex, r, status, duration))
+	g.observer.InFlight(-1)
+	if g.inFlight.Add(-1) == 0 {
+		select {
+		case g.idle <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func entry(ex *exchange.Exchange, r *http.Request, status int, duration time.Duration) *logger.Entry {
+	e := &logger.Entry{
+		TraceID: ex.TraceID, Method: r.Method, Host: ex.Host, Path: ex.RawPath, Query: r.URL.RawQuery,
+		Route: ex.Route, Upstream: ex.Upstream, Backend: ex.Backend,
+		Status: status, Code: string(ex.Code), Duration: duration, UpstreamTime: ex.UpstreamTime,
+		BytesIn: ex.BytesIn, BytesOut: ex.Writer.Bytes(), ClientIP: ex.Client.String(), Limited: ex.Limited,
+		Attempts: ex.Attempts, Protocol: r.Proto, UserAgent: r.UserAgent(), Header: r.Header,
+	}
+	if p := ex.Principal; p != nil {
+		e.Subject, e.Client = p.Subject, p.Client
+	}
+	return e
+}
