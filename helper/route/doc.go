@@ -21,11 +21,16 @@
 // is [MethodNotAllowed]. Methods are case-sensitive (RFC 9110 section 9.1) and GET doesn't include HEAD. CONNECT and
 // TRACE belong to no rule.
 //
+// # Escapes
+//
+// /%6frder and /order are one path to an upstream (RFC 3986 section 6.2.2.2), so they are one path to the table: segments
+// are compared decoded, once. Otherwise an open "/" would let /%61dmin past the rule for "/admin". What is forwarded
+// keeps the spelling that the client chose.
+//
 // # Unusual paths
 //
-// Paths are matched on the bytes of the request line: nothing is decoded, resolved or merged, because what is matched has
-// to be what is forwarded. So /public/../admin matches "/public", whereas an upstream may take it for /admin. The caller
-// closes that hole in this order:
+// Nothing of a path is resolved or merged, because what is matched has to be what is forwarded. So /public/../admin
+// matches "/public", whereas an upstream may take it for /admin. The caller closes that hole in this order:
 //
 //	problem := route.CheckPath(raw, false)            // before anything else
 //	if problem != route.Clean && !problem.Unusual()   // never forwarded: 400
@@ -39,13 +44,12 @@
 //
 // [New] refuses rules that can't be told apart and reports every problem at once. The cost of a match grows with the
 // segments of the path and the labels of the host, not with the number of rules: only rules that share path and host, and
-// so differ in methods or headers alone, are compared one after the other. A match that succeeds allocates nothing.
+// so differ in methods or headers alone, are compared one after the other. A match that succeeds allocates
+// nothing, unless the path has escapes.
 //
 // # What it doesn't do
 //
-// Two spellings of one path are two paths: /%6frder doesn't match "/order", but the upstream may decode it to
-// /order. A catch-all rule without authentication, in front of an upstream that also has protected paths, is therefore not
-// protected by a longer prefix alone. Overlong UTF-8 (%c0%ae for a dot) isn't recognised as what it imitates.
+// Overlong UTF-8 (%c0%ae for a dot) isn't recognised as what it imitates, and case counts: /ORDER is not /order.
 //
 // # Concurrency
 //

@@ -46,10 +46,11 @@ func New(rules []Rule) (*Table, error) {
 }
 
 func (t *Table) add(p Pattern, hosts []string, c compiled) {
-	path, below := strings.CutSuffix(p.Path, "/")
+	spelled := spelling(p.Path)
+	path, below := strings.CutSuffix(spelled, "/")
 	switch {
 	case p.Exact:
-		t.exact.add(p.Path, hosts, c)
+		t.exact.add(spelled, hosts, c)
 	case below:
 		t.below.add(path, hosts, c)
 	default:
@@ -62,6 +63,7 @@ func (t *Table) walk(host, path string, visit func(*compiled) bool) {
 	if !strings.HasPrefix(path, "/") {
 		return
 	}
+	path = spelling(path)
 	deepest := max(len(t.exact.depths), len(t.below.depths), len(t.prefix.depths)) - 1
 	end, depth := 0, 0 // path[:end] has depth segments
 	for depth < deepest && end < len(path) {
@@ -139,7 +141,8 @@ type Result struct {
 }
 
 // Match returns the most specific rule for a request. The host is one that CanonicalHost returned, or empty, which only
-// rules without hosts match. The path is the one of the request line, before the '?', and not decoded.
+// rules without hosts match. The path is the one of the request line, before the '?', and not decoded; a path with
+// escapes costs one allocation.
 func (t *Table) Match(host, path, method string, h http.Header) Result {
 	index := -1
 	t.walk(host, path, func(c *compiled) bool {
