@@ -91,12 +91,20 @@ func (a *Access) sampled(e *Entry) bool {
 	if !success || a.sample >= 1 {
 		return true
 	}
-	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a, written out because hash/fnv takes no string
-	hash := uint64(offset)
-	for i := range len(e.TraceID) {
-		hash = (hash ^ uint64(e.TraceID[i])) * prime
+	return share(e.TraceID) < a.sample
+}
+
+// share maps a trace id to a number from 0 to below 1, evenly also where the ids are alike, as a client may choose them:
+// FNV-1a, which hash/fnv doesn't have for strings, and MurmurHash3's finalizer.
+func share(traceID string) float64 {
+	h := uint64(14695981039346656037)
+	for i := range len(traceID) {
+		h = (h ^ uint64(traceID[i])) * 1099511628211
 	}
-	return float64(hash>>11)/(1<<53) < a.sample
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	h ^= h >> 33
+	return float64(h>>11) / (1 << 53)
 }
 
 // line is an Entry on its way into an encoder. It is pooled, with the memory that writing it takes.
