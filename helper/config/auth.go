@@ -1,5 +1,9 @@
 package config
 
+import (
+	"encoding/hex"
+)
+
 // Auth is the section `auth`.
 type Auth struct {
 	// Status of an expired token's answer: 403, or 401 for strict RFC 6750 clients. Default: 403.
@@ -58,42 +62,33 @@ type Assertion struct {
 	Audience string `yaml:"audience"`
 }
 
-// Provider is one issuer of JSON Web Tokens (RFC 7519).
-type Provider struct {
-	// The tokens' iss. Required unless allow_any_issuer is true. Default: "".
-	Issuer string `yaml:"issuer"`
-	// Accept tokens whatever their iss. Default: false.
-	AllowAnyIssuer bool `yaml:"allow_any_issuer"`
-	// One of these must be in aud; empty: aud is not checked. Default: [].
-	Audiences []string `yaml:"audiences"`
-	// All that is accepted: RS, PS or ES with 256, 384 or 512, EdDSA, or HS256, HS384, HS512 (RFC 7518). Default: none, required.
-	Algorithms []string `yaml:"algorithms"`
-	// Shared secret of at least 32 bytes; the only source of keys that allows HS*. Default: "".
-	Secret Secret `yaml:"secret"`
-	// PEM file with one or more public keys or certificates. Default: "".
-	PublicKeyFile string `yaml:"public_key_file"`
-	// File with a JSON Web Key Set (RFC 7517). Default: "".
-	JWKSFile string `yaml:"jwks_file"`
-	// URL of a JSON Web Key Set. Default: "".
-	JWKSURL string `yaml:"jwks_url"`
-	// <issuer>/.well-known/openid-configuration names the URL of the key set. Default: false.
-	Discovery bool `yaml:"discovery"`
-	// How often the key set is fetched, at least 1s; the last good set outlives a failing issuer. Default: 15m.
-	Refresh Duration `yaml:"refresh"`
-	// An unknown kid causes at most one fetch in this long, at least 1s. Default: 30s.
-	UnknownKidCooldown Duration `yaml:"unknown_kid_cooldown"`
-	// Tolerance for exp, nbf and iat. Default: 30s.
-	Leeway Duration `yaml:"leeway"`
-	// Forward the token itself; false: the upstream gets the identity headers only. Default: true.
-	ForwardToken bool `yaml:"forward_token"`
-	// A token with exp - iat over this, or without iat, is refused; 0s: no such check. Default: 0s.
-	MaxLifetime Duration `yaml:"max_lifetime"`
-	// The claim that names one of `plans`. Default: "".
-	PlanClaim string `yaml:"plan_claim"`
-	// The claim with the scopes: a string split at spaces and commas, or an array; dots reach into objects. Default: scope.
-	ScopeClaim string `yaml:"scope_claim"`
-	// Headers for the upstream, each with the claim that fills it. Default: {X-User-Email: email, X-User-Id: sub, X-User-Scopes: scope}.
-	Headers map[string]string `yaml:"headers"`
-	// Where a token may be: header (Authorization: Bearer), cookie:NAME, query:NAME; the first that is present counts. Default: [header].
-	TokenFrom []string `yaml:"token_from"`
+func (a *Auth) validate(at section, plans map[string]Plan) {
+	if a.ExpiredStatus != 401 && a.ExpiredStatus != 403 {
+		at.at("expired_status").refuse("%s is neither 401 nor 403: write one of them", at.at("expired_status").written())
+	}
+	for _, name := range sortedKeys(a.Providers) {
+		provider := a.Providers[name]
+		at.at("providers").at(name).name(name)
+		provider.validate(at.at("providers").at(name))
+	}
+	keys := at.at("api_keys")
+	keys.at("header").headerName(a.APIKeys.Header)
+	for i, key := range a.APIKeys.Keys {
+		key.validate(keys.at("keys").item(i), plans)
+	}
+	if a.Assertion != nil {
+		at.at("assertion").at("header").headerName(a.Assertion.Header)
+		at.at("assertion").at("ttl").positive(a.Assertion.TTL)
+	}
+}
+
+func (k *APIKey) validate(at section, plans map[string]Plan) {
+	at.at("id").needed(k.ID, "who the key belongs to")
+	if digest, err := hex.DecodeString(k.SHA256); err != nil || len(digest) != 32 {
+		at.at("sha256").refuse("is not a SHA-256: write the 64 hexadecimal digits that `gatehouse keys api` prints")
+	}
+	at.at("scopes").texts(k.Scopes, "a scope")
+	if k.Plan != "" {
+		at.at("plan").refersTo(k.Plan, "plans", sortedKeys(plans))
+	}
 }

@@ -1,18 +1,145 @@
 package config
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxFileSize bounds what a mistaken --config can make the process read.
+const maxFileSize = 4 << 20
 
 // Load reads and parses the file at path; see Parse. That the file can't be read is a *Problems too.
 func Load(path string, env func(string) (string, bool)) (*Config, error) {
-	return nil, errors.New("not written yet")
+	text, err := readFile(path)
+	if err != nil {
+		if pathError := new(fs.PathError); errors.As(err, &pathError) {
+			err = pathError.Err // the path stands before it already
+		}
+		return nil, &Problems{{File: path, Message: fmt.Sprintf("can't be read: %v", err)}}
+	}
+	return Parse(path, text, env)
 }
 
-// Parse decodes text strictly, sets the defaults and validates it. Its error is a *Problems with everything that is wrong.
-// name stands for the file in problems; env is asked for ${NAME}, and is os.LookupEnv but in tests.
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxFileSize+1))
+}
+
+// Parse decodes text strictly, sets the defaults, resolves the short forms and validates. Its error is a *Problems with
+// everything that is wrong. name stands for the file in problems; env is asked for ${NAME}, and is os.LookupEnv but in tests.
+//
+// ${NAME}, ${NAME:-fallback} and $$ (a plain $) are replaced in values, after the text is parsed: a value from the environment
+// is always one scalar, whatever it contains. In a plain scalar it may become a number (max: ${N}); a quoted one stays a text.
 func Parse(name string, text []byte, env func(string) (string, bool)) (*Config, error) {
-	return nil, errors.New("not written yet")
+	r := &report{file: name, marks: map[string]mark{}, refused: map[string]bool{}}
+	root := r.parseYAML(text)
+	if root == nil {
+		return nil, r.err()
+	}
+	c := &Config{}
+	setDefaults(reflect.ValueOf(c).Elem())
+	(&decoder{r, env}).decode(root, nil, reflect.ValueOf(c).Elem(), place{})
+	if r.refused[""] { // it isn't a mapping: every section would be missing
+		return nil, r.err()
+	}
+	r.refuseUnbuilt()
+	routeKeys := c.resolve(r)
+	c.validate(section{r, ""}, routeKeys)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
-// Hash identifies the effective config: two files that mean the same have the same one. It is a SHA-256 in hexadecimal digits;
-// secrets influence it, but can't be told from it.
-func Hash(c *Config) string { return "" }
+// parseYAML returns the root node of the only document in text, or nil after reporting why there is none.
+func (r *report) parseYAML(text []byte) *yaml.Node {
+	if len(text) > maxFileSize {
+		r.add(1, 1, "", "is larger than 4 MiB: is it a config file?")
+		return nil
+	}
+	if !r.checkCharacters(text) {
+		return nil
+	}
+	documents := yaml.NewDecoder(strings.NewReader(shield(string(text))))
+	var first, second yaml.Node
+	err := documents.Decode(&first)
+	if errors.Is(err, io.EOF) || err == nil && len(first.Content) == 1 && first.Content[0].ShortTag() == "!!null" {
+		r.add(1, 1, "", "is empty: write at least upstreams: with one upstream and its route")
+		return nil
+	}
+	if err == nil {
+		err = documents.Decode(&second)
+		if err == nil {
+			r.add(second.Line, second.Column, "", "a second document begins here: put everything into one, without ---")
+			return nil
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		r.addSyntaxError(err, text)
+		return nil
+	}
+	return first.Content[0]
+}
+
+// checkCharacters refuses what no YAML text may contain; yaml.v3 would report it without a line.
+func (r *report) checkCharacters(text []byte) bool {
+	line, column := 1, 1
+	for rest := text; len(rest) > 0; column++ {
+		char, size := utf8.DecodeRune(rest)
+		switch {
+		case char == utf8.RuneError && size == 1:
+			r.add(line, column, "", "isn't UTF-8 here: save the file as UTF-8")
+			return false
+		case char == '\n':
+			line, column = line+1, 0
+		case char < ' ' && char != '\t' && char != '\r' || char == 0x7f || 0x80 <= char && char < 0xa0 && char != 0x85:
+			r.add(line, column, "", fmt.Sprintf("has the control character %U here: remove it", char))
+			return false
+		}
+		rest = rest[size:]
+	}
+	return true
+}
+
+var (
+	syntaxError = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
+	parserError = regexp.MustCompile(`^did not find expected (',' or|key$|'-' indicator|node content|<)`)
+)
+
+// addSyntaxError takes the line out of the text of a yaml.v3 error: the library has no type for it.
+func (r *report) addSyntaxError(err error, text []byte) {
+	line, message := 1, err.Error()
+	if match := syntaxError.FindStringSubmatch(message); match != nil {
+		message = match[2]
+		if number, err := strconv.Atoi(match[1]); err == nil {
+			line = number
+			if parserError.MatchString(message) { // whose lines yaml.v3 counts from 0, unlike its scanner's
+				line++
+			}
+		}
+	}
+	lines := bytes.Split(text, []byte("\n"))
+	for number := max(1, line-1); number <= min(line+1, len(lines)); number++ {
+		indent := lines[number-1][:len(lines[number-1])-len(bytes.TrimLeft(lines[number-1], " \t"))]
+		if tab := bytes.IndexByte(indent, '\t'); tab >= 0 {
+			r.add(number, tab+1, "", "a tab can't indent YAML: write spaces")
+			return
+		}
+	}
+	r.add(line, 1, "", "isn't YAML: "+unshield(message))
+}

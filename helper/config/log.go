@@ -1,5 +1,9 @@
 package config
 
+import (
+	"net"
+)
+
 // Log is the section `log`.
 type Log struct {
 	// Least severe line that is written: debug, info, warn or error; changeable at run time over the admin API. Default: info.
@@ -74,4 +78,55 @@ type Redis struct {
 	Instances int `yaml:"instances"`
 	// Tokens that an instance takes at a time for a busy key; 0: one by one. Default: 0.
 	Lease int `yaml:"lease"`
+}
+
+func (l *Log) validate(at section) {
+	at.at("level").oneOf(l.Level, "debug", "info", "warn", "error")
+	at.at("format").oneOf(l.Format, "json", "console")
+	at.at("output").needed(l.Output, "stdout, stderr or a file's path")
+	rotate := at.at("rotate")
+	if l.Rotate.MaxSize < 1<<20 {
+		rotate.at("max_size").refuse("%s is too small: write 1MiB or more", rotate.at("max_size").written())
+	}
+	rotate.at("max_backups").atLeast(l.Rotate.MaxBackups, 0)
+	rotate.at("max_age_days").atLeast(l.Rotate.MaxAgeDays, 0)
+	access := at.at("access")
+	access.at("sample").within(l.Access.Sample, 0, 1)
+	access.at("headers").tokens(l.Access.Headers, "header's name")
+	access.at("redact_query").texts(l.Access.RedactQuery, "a query parameter")
+}
+
+func (m *Metrics) validate(at section) {
+	buckets := at.at("buckets")
+	if len(m.Buckets) == 0 {
+		buckets.refuse("is empty: write upper bounds in seconds, such as [0.01, 0.1, 1], or remove the key")
+	}
+	for i, bound := range m.Buckets {
+		switch {
+		case bound <= 0:
+			buckets.item(i).refuse("%s is not more than 0: write an upper bound in seconds", buckets.item(i).written())
+		case i > 0 && bound <= m.Buckets[i-1]:
+			buckets.item(i).refuse("%s is not more than the bound before it: write them in ascending order", buckets.item(i).written())
+		}
+	}
+}
+
+func (t *Tracing) validate(at section) {
+	if t.OTLPEndpoint != "" {
+		at.at("otlp_endpoint").webURL(t.OTLPEndpoint)
+	}
+	at.at("sample_ratio").within(t.SampleRatio, 0, 1)
+}
+
+func (r *Redis) validate(at section) {
+	for i, address := range r.Addresses {
+		host, port, err := net.SplitHostPort(address)
+		if item := at.at("addresses").item(i); err != nil || !validHost(host) || port == "" || !validPort(port) {
+			item.refuse("%s is not an address: write redis:6379", item.written())
+		}
+	}
+	at.at("db").atLeast(r.DB, 0)
+	at.at("timeout").positive(r.Timeout)
+	at.at("instances").atLeast(r.Instances, 1)
+	at.at("lease").atLeast(r.Lease, 0)
 }

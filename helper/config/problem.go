@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Problem is one thing that is wrong in a file. Line and Column count from 1; they are 0 where the file couldn't be read at all.
@@ -19,6 +21,9 @@ func (p Problem) String() string {
 	where := p.File
 	if p.Line > 0 {
 		where = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+	}
+	if strings.ContainsFunc(p.Key, unicode.IsControl) {
+		p.Key = strconv.Quote(p.Key) // a name of the file's making must not break the line
 	}
 	if p.Key != "" {
 		where += ": " + p.Key

@@ -1,5 +1,9 @@
 package config
 
+import (
+	"strings"
+)
+
 // Server is the section `server`.
 type Server struct {
 	// Public listener: HOST:PORT, or unix:/path.sock. Default: :8080.
@@ -76,4 +80,36 @@ type Drain struct {
 	Delay Duration `yaml:"delay"`
 	// For the requests in flight to finish. Default: 30s.
 	Timeout Duration `yaml:"timeout"`
+}
+
+func (s *Server) validate(at section) {
+	at.at("listen").listener(s.Listen)
+	at.at("admin").listener(s.Admin)
+	if s.Listen == s.Admin && !strings.HasSuffix(s.Listen, ":0") {
+		at.at("admin").refuse("is the public listener's address: write another, such as 127.0.0.1:9090")
+	}
+	if s.TLS != nil {
+		s.TLS.validate(at.at("tls"))
+	}
+	timeouts := at.at("timeouts")
+	timeouts.at("read_header").positive(s.Timeouts.ReadHeader)
+	timeouts.at("idle").positive(s.Timeouts.Idle)
+	timeouts.at("write_idle").positive(s.Timeouts.WriteIdle)
+	if s.MaxHeaderSize < 1<<10 || s.MaxHeaderSize > 16<<20 {
+		at.at("max_header_size").refuse("%s is out of range: write a size from 1KiB to 16MiB", at.at("max_header_size").written())
+	}
+	at.at("drain").at("timeout").positive(s.Drain.Timeout)
+}
+
+func (t *ServerTLS) validate(at section) {
+	for i, certificate := range t.Certificates {
+		item := at.at("certificates").item(i)
+		item.at("cert").needed(certificate.Cert, "the file of the certificate chain")
+		item.at("key").needed(certificate.Key, "the file of its private key")
+	}
+	at.at("min_version").oneOf(t.MinVersion, "1.2", "1.3")
+	at.at("acme").at("hosts").hosts(t.ACME.Hosts)
+	if t.ACME.Directory != "" {
+		at.at("acme").at("directory").webURL(t.ACME.Directory)
+	}
 }

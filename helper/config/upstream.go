@@ -1,5 +1,12 @@
 package config
 
+import (
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Upstream is one service: a set of backends and how they are called.
 type Upstream struct {
 	// Short for one backend. Load moves it to backends and leaves it empty. Default: "".
@@ -32,7 +39,7 @@ type Upstream struct {
 	Connections Connections `yaml:"connections"`
 	// One token bucket for the whole upstream. Default: off.
 	Limit Limit `yaml:"limit"`
-	// Short for one route to this upstream: a route's keys but upstream and split; its path defaults to /NAME. Load moves it to routes. Default: absent.
+	// Short for one route to this upstream: a route's keys but name, upstream and split; its path defaults to /NAME. Load moves it to routes. Default: absent.
 	Route *Route `yaml:"route"`
 }
 
@@ -146,4 +153,108 @@ type Limit struct {
 	Rate Rate `yaml:"rate"`
 	// Requests that may come at once. Default: one second's worth, at least 1.
 	Burst int `yaml:"burst"`
+}
+
+func (u *Upstream) validate(at section) {
+	u.validateBackends(at)
+	at.at("balance").oneOf(u.Balance, "round_robin", "least_requests", "random_two", "hash")
+	switch kind, name, _ := strings.Cut(u.HashBy, ":"); {
+	case (u.Balance == "hash") != (u.HashBy != ""):
+		at.at("hash_by").refuse("and balance: hash need each other: write both or neither")
+	case u.HashBy != "" && u.HashBy != "client_ip" && u.HashBy != "subject" && (kind != "header" && kind != "cookie" || !tokenForm.MatchString(name)):
+		at.at("hash_by").refuse("%s is nothing to hash: write client_ip, subject, header:NAME or cookie:NAME", at.at("hash_by").written())
+	}
+	u.Health.validate(at.at("health"))
+	at.at("eject").at("failures").atLeast(u.Eject.Failures, 0)
+	at.at("eject").at("for").positive(u.Eject.For)
+	at.at("eject").at("max_percent").within(float64(u.Eject.MaxPercent), 0, 100)
+	at.at("breaker").at("failures").atLeast(u.Breaker.Failures, 0)
+	at.at("breaker").at("open_for").positive(u.Breaker.OpenFor)
+	at.at("breaker").at("half_open_requests").atLeast(u.Breaker.HalfOpenRequests, 1)
+	at.at("concurrency").at("max").atLeast(u.Concurrency.Max, 0)
+	at.at("timeouts").at("connect").positive(u.Timeouts.Connect)
+	u.Retry.validate(at.at("retry"))
+	if u.Host != "backend" && u.Host != "client" {
+		host, port, err := net.SplitHostPort(u.Host)
+		if err != nil {
+			host, port = strings.Trim(u.Host, "[]"), ""
+		}
+		if !validHost(host) || !validPort(port) {
+			at.at("host").refuse("%s is not a host: write backend, client, or a name such as api.example.com", at.at("host").written())
+		}
+	}
+	u.TLS.validate(at.at("tls"))
+	at.at("connections").at("max_idle").atLeast(u.Connections.MaxIdle, 0)
+	at.at("connections").at("max").atLeast(u.Connections.Max, 0)
+	at.at("limit").bucket(u.Limit.Rate, u.Limit.Burst)
+}
+
+func (u *Upstream) validateBackends(at section) {
+	list := at.at("backends")
+	if len(u.Backends) == 0 {
+		if !at.refused[at.at("url").key] {
+			list.refuse("is empty: write url: http://host:8080, or a list of backends")
+		}
+		return
+	}
+	total, seen := 0, map[string]bool{}
+	for i, backend := range u.Backends {
+		item := list.item(i)
+		where := item.at("url")
+		if at.at("url").given() {
+			where = at.at("url")
+		}
+		switch {
+		case backend.URL == "":
+			where.refuse("is needed: write a URL such as http://host:8080")
+		case seen[backend.URL]:
+			where.refuse("%s is listed twice: remove it, or give one of them more weight", where.written())
+		default:
+			where.backendURL(backend.URL)
+		}
+		seen[backend.URL] = true
+		item.at("weight").within(float64(backend.Weight), 0, maxWeight)
+		total += max(0, backend.Weight)
+	}
+	if total == 0 {
+		list.refuse("have no weight but 0, so that none would get a request: write a weight of 1 or more")
+	}
+}
+
+// maxWeight bounds the memory of a weighted rotation.
+const maxWeight = 1000
+
+func (h *Health) validate(at section) {
+	if h.Path != "" && !strings.HasPrefix(h.Path, "/") {
+		at.at("path").refuse("%s doesn't begin with /: write a path such as /healthz", at.at("path").written())
+	}
+	at.at("interval").positive(h.Interval)
+	at.at("timeout").positive(h.Timeout)
+	at.at("healthy_after").atLeast(h.HealthyAfter, 1)
+	at.at("unhealthy_after").atLeast(h.UnhealthyAfter, 1)
+}
+
+func (r *Retry) validate(at section) {
+	at.at("attempts").atLeast(r.Attempts, 1)
+	for i, reason := range r.On {
+		status, err := strconv.Atoi(reason)
+		if !slices.Contains([]string{"connect", "reset", "timeout"}, reason) && (err != nil || status < 400 || status > 599) {
+			item := at.at("on").item(i)
+			item.refuse("%s is no reason to retry: write connect, reset, timeout or a status from 400 to 599", item.written())
+		}
+	}
+	at.at("methods").methods(r.Methods)
+	at.at("budget").within(r.Budget, 0, 1)
+}
+
+func (t *UpstreamTLS) validate(at section) {
+	if (t.Cert == "") != (t.Key == "") {
+		at.refuse("has one of cert and key: write both or neither")
+	}
+	if t.ServerName != "" && !validHost(t.ServerName) {
+		at.at("server_name").refuse("%s is not a host: write a name such as api.example.com", at.at("server_name").written())
+	}
+	if t.InsecureSkipVerify && (t.CA != "" || t.ServerName != "") {
+		at.at("insecure_skip_verify").refuse("makes ca and server_name meaningless: remove it or them")
+	}
 }

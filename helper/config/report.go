@@ -1,0 +1,152 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// report collects the problems of one file, and knows where each key of it stands.
+type report struct {
+	file     string
+	problems Problems
+	marks    map[string]mark
+	refused  map[string]bool // keys with a problem: what follows from it needs no second one
+}
+
+// mark is one key that the file gives.
+type mark struct {
+	schema       string // the key with * for names and [] for indexes: upstreams.*.url
+	line, column int
+	text         string // a scalar as it is written in the file, so before substitution
+	value        reflect.Value
+	unset        any // what the value would be without the key
+}
+
+func (r *report) add(line, column int, key, message string) {
+	r.refused[key] = true
+	r.problems = append(r.problems, Problem{r.file, line, column, key, message})
+}
+
+// err is the problems in order, or nil.
+func (r *report) err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	slices.SortFunc(r.problems, func(a, b Problem) int {
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column, cmp.Compare(a.Key, b.Key), cmp.Compare(a.Message, b.Message))
+	})
+	return &r.problems
+}
+
+// section is a key as validation sees it.
+type section struct {
+	*report
+	key string
+}
+
+func (s section) at(name string) section {
+	if s.key == "" {
+		return section{s.report, name}
+	}
+	return section{s.report, s.key + "." + name}
+}
+
+func (s section) item(index int) section {
+	return section{s.report, s.key + "[" + strconv.Itoa(index) + "]"}
+}
+
+func (s section) given() bool {
+	_, ok := s.marks[s.key]
+	return ok
+}
+
+// written is the value as it is in the file, in quotes.
+func (s section) written() string { return strconv.Quote(s.marks[s.key].text) }
+
+// refuse reports a problem with the key, unless it has one already. A key that isn't there is reported where its section is.
+func (s section) refuse(format string, args ...any) {
+	if s.refused[s.key] {
+		return
+	}
+	where := mark{line: 1, column: 1}
+	for key := s.key; key != ""; key = key[:max(0, strings.LastIndexAny(key, ".["))] {
+		if found, ok := s.marks[key]; ok {
+			where = found
+			break
+		}
+	}
+	s.add(where.line, where.column, s.key, fmt.Sprintf(format, args...))
+}
+
+func (s section) oneOf(value string, allowed ...string) {
+	if !slices.Contains(allowed, value) {
+		s.refuse("%s is not one of %s%s", s.written(), strings.Join(allowed, ", "), suggestion(value, allowed))
+	}
+}
+
+func (s section) within(value, least, most float64) {
+	if value < least || value > most {
+		s.refuse("%s is out of range: write a number from %v to %v", s.written(), least, most)
+	}
+}
+
+func (s section) atLeast(value, least int) {
+	if value < least {
+		s.refuse("%s is too small: write %d or more", s.written(), least)
+	}
+}
+
+func (s section) positive(value Duration) {
+	if value <= 0 {
+		s.refuse("%s is too short: write more than 0s", s.written())
+	}
+}
+
+func (s section) needed(value string, what string) bool {
+	if value == "" {
+		s.refuse("is needed: write %s", what)
+	}
+	return value != ""
+}
+
+// suggestion is `: did you mean "x"?` for the candidate nearest to a misspelt word, or "".
+func suggestion(word string, candidates []string) string {
+	best, fewest := "", len(word)/3+2
+	for _, candidate := range candidates {
+		if edits := distance(strings.ToLower(word), strings.ToLower(candidate)); edits < fewest || edits == fewest && candidate < best {
+			best, fewest = candidate, edits
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(": did you mean %q?", best)
+}
+
+// distance is Levenshtein's: the fewest bytes to insert, remove or change.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 { // nothing of ours is that long, and a hostile file may be
+		return max(len(a), len(b))
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substituted := diagonal
+			if a[i] != b[j] {
+				substituted++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substituted, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,191 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+func (c *Config) validateRoute(r *Route, at section) {
+	c.validateTarget(r, at)
+	switch exact, isExact := strings.CutPrefix(r.Path, "= "); {
+	case isExact:
+		at.at("path").path(exact)
+	default:
+		if at.at("path").needed(r.Path, "a path such as /order, or / for every path") {
+			at.at("path").path(r.Path)
+		}
+	}
+	if at.at("name").given() && (r.Name == "" || strings.HasPrefix(r.Name, "_") || strings.ContainsFunc(r.Name, unicode.IsControl)) {
+		at.at("name").refuse("%s is not a name: write a text that doesn't begin with _", at.at("name").written())
+	}
+	at.at("hosts").hosts(r.Hosts)
+	at.at("methods").methods(r.Methods)
+	validateConditions(r.Headers, at.at("headers"))
+	if r.Rewrite != "" {
+		at.at("rewrite").path(r.Rewrite)
+	}
+	c.validateRouteAuth(r, at)
+	at.at("limit").bucket(r.Limit.Rate, r.Limit.Burst)
+	at.at("limit").at("per").oneOf(r.Limit.Per, "route", "client_ip")
+	at.at("limit").at("mode").oneOf(r.Limit.Mode, "enforce", "shadow")
+	at.at("quota").bucket(r.Quota.Rate, r.Quota.Burst)
+	at.at("quota").at("mode").oneOf(r.Quota.Mode, "enforce", "shadow")
+	if header, ok := strings.CutPrefix(r.Quota.Per, "header:"); r.Quota.Per != "subject" && (!ok || !tokenForm.MatchString(header)) {
+		at.at("quota").at("per").refuse("%s has no bucket: write subject or header:NAME", at.at("quota").at("per").written())
+	}
+	r.CORS.validate(at.at("cors"))
+	at.at("flush").oneOf(r.Flush, "auto", "always")
+	at.at("filters").texts(r.Filters, "a filter")
+}
+
+// validateTarget checks where the requests of a route go.
+func (c *Config) validateTarget(r *Route, at section) {
+	if at.refused["upstreams"] {
+		return // then no reference can be right
+	}
+	upstreams := sortedKeys(c.Upstreams)
+	switch {
+	case len(r.Split) > 0 && r.Upstream != "":
+		at.at("split").refuse("excludes upstream: remove one of them")
+	case len(r.Split) == 0 && r.Upstream == "":
+		at.at("upstream").refuse("is needed: write the name of one of the upstreams, or split")
+	case r.Upstream != "":
+		at.at("upstream").refersTo(r.Upstream, "upstreams", upstreams)
+	}
+	total := 0
+	for i, split := range r.Split {
+		at.at("split").item(i).at("upstream").refersTo(split.Upstream, "upstreams", upstreams)
+		at.at("split").item(i).at("weight").within(float64(split.Weight), 0, maxWeight)
+		total += max(0, split.Weight)
+	}
+	if len(r.Split) > 0 && total == 0 {
+		at.at("split").refuse("has no weight but 0, so that no upstream would get a request: write a weight of 1 or more")
+	}
+	at.at("mirror").at("percent").within(r.Mirror.Percent, 0, 100)
+	if r.Mirror.Upstream != "" {
+		at.at("mirror").at("upstream").refersTo(r.Mirror.Upstream, "upstreams", upstreams)
+	}
+}
+
+// refersTo checks that a name is one of a section's.
+func (s section) refersTo(name, section string, names []string) {
+	if !slices.Contains(names, name) {
+		s.refuse("%s is not one of %s%s", s.written(), section, suggestion(name, names))
+	}
+}
+
+func validateConditions(headers map[string]string, at section) {
+	for _, name := range sortedKeys(headers) {
+		if !tokenForm.MatchString(name) {
+			at.at(name).refuse("%q is not a header's name: write one such as X-Canary", name)
+		}
+		if pattern, ok := strings.CutPrefix(headers[name], "~"); ok {
+			if _, err := regexp.Compile(pattern); err != nil {
+				at.at(name).refuse("%s is not a regular expression after ~: see https://pkg.go.dev/regexp/syntax", at.at(name).written())
+			}
+		} else if strings.ContainsFunc(headers[name], unicode.IsControl) {
+			at.at(name).refuse("has a control character, which no header has: remove it")
+		}
+	}
+	distinctHeaders(at, headers)
+}
+
+// validateRouteAuth refuses conditions that nobody would check: a scope that stands on an open route looks like protection.
+func (c *Config) validateRouteAuth(r *Route, at section) {
+	at.at("auth").oneOf(r.Auth, "none", "jwt", "api_key", "any")
+	tokens := r.Auth == "jwt" || r.Auth == "any"
+	if tokens && len(c.Auth.Providers) == 0 && !at.refused["auth.providers"] {
+		at.at("auth").refuse("%q needs a provider: write one under auth.providers", r.Auth)
+	}
+	if keys := c.Auth.APIKeys; (r.Auth == "api_key" || r.Auth == "any") && len(keys.Keys) == 0 && keys.File == "" {
+		at.at("auth").refuse("%q needs keys: write them under auth.api_keys", r.Auth)
+	}
+	if r.Provider != "" && !at.refused["auth.providers"] {
+		at.at("provider").refersTo(r.Provider, "auth.providers", sortedKeys(c.Auth.Providers))
+	}
+	if r.Provider != "" && !tokens {
+		at.at("provider").refuse("has no effect with auth: %s: remove it, or write auth: jwt", r.Auth)
+	}
+	if len(r.Claims) > 0 && !tokens {
+		at.at("claims").refuse("has no effect with auth: %s: remove it, or write auth: jwt", r.Auth)
+	}
+	if len(r.Scopes) > 0 && r.Auth == "none" {
+		at.at("scopes").refuse("has no effect with auth: none: remove it, or write auth: jwt")
+	}
+	for i, scope := range r.Scopes {
+		for alternative := range strings.SplitSeq(scope, "|") {
+			if alternative == "" || strings.ContainsAny(alternative, " ,\"\\") || strings.ContainsFunc(alternative, unicode.IsControl) {
+				item := at.at("scopes").item(i)
+				item.refuse("%s is not a scope: write one without spaces, commas and quotes, a|b for one of two, or scopes: [] for any valid token", item.written())
+			}
+		}
+	}
+	for _, claim := range sortedKeys(r.Claims) {
+		if list, ok := r.Claims[claim].([]any); claim == "" || ok && len(list) == 0 {
+			at.at("claims").at(claim).refuse("matches nothing: write the claim's value, or a list of values")
+		}
+	}
+}
+
+// validate refuses what a browser would never send or never accept (Fetch standard, section 3.3).
+func (c *CORS) validate(at section) {
+	if len(c.AllowedOrigins) == 0 && (len(c.AllowedMethods) > 0 || len(c.AllowedHeaders) > 0 || len(c.ExposedHeaders) > 0 || c.AllowCredentials || c.MaxAge > 0) {
+		at.refuse("has no effect without allowed_origins: write them, or remove it")
+	}
+	for i, origin := range c.AllowedOrigins {
+		item := at.at("allowed_origins").item(i)
+		match := originForm.FindStringSubmatch(origin)
+		switch {
+		case origin == "*" && c.AllowCredentials:
+			item.refuse(`"*" with allow_credentials would let every site act as the user: list the origins`)
+		case origin != "*" && (match == nil || !validPort(match[2])):
+			item.refuse(`%s is not an origin: write https://app.example.com, https://*.example.com or "*", in lower case and without a path`, item.written())
+		}
+	}
+	at.at("allowed_methods").tokens(c.AllowedMethods, "method")
+	at.at("allowed_headers").tokens(c.AllowedHeaders, "header's name")
+	at.at("exposed_headers").tokens(c.ExposedHeaders, "header's name")
+}
+
+// refuseDuplicates finds routes that no request and no metric can tell apart.
+func refuseDuplicates(routes []Route, at section, keys []string) {
+	conditions, names := map[string]string{}, map[string]string{}
+	for i, r := range routes {
+		here := section{at.report, keys[i]}
+		if r.Path == "" {
+			continue
+		}
+		condition := r.condition()
+		if other, ok := conditions[condition]; ok {
+			here.refuse("takes the same requests as %s: change its path, hosts, methods or headers, or remove it", other)
+		} else if other, ok := names[r.Name]; ok {
+			here.at("name").refuse("is the same as that of %s: give one of them another name", other)
+		}
+		conditions[condition] = here.key
+		names[r.Name] = here.key
+	}
+}
+
+// condition is the same text for two routes that take the same requests.
+func (r *Route) condition() string {
+	headers := map[string]string{}
+	for name, value := range r.Headers {
+		headers[strings.ToLower(name)] = value
+	}
+	hosts := slices.Clone(r.Hosts)
+	for i, host := range hosts {
+		hosts[i] = strings.ToLower(host)
+	}
+	methods := slices.Clone(r.Methods)
+	slices.Sort(hosts)
+	slices.Sort(methods)
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		pairs = append(pairs, name, headers[name])
+	}
+	return fmt.Sprintf("%q %q %q %q", r.Path, slices.Compact(hosts), slices.Compact(methods), pairs)
+}

@@ -1,0 +1,35 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// setDefaults sets the defaults of a section and of those inside it.
+func setDefaults(v reflect.Value) {
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	if section, ok := v.Addr().Interface().(defaulter); ok {
+		section.setDefaults()
+	}
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("yaml") != "" {
+			setDefaults(v.Field(i))
+		}
+	}
+}
+
+// fieldsByKey is the fields of a section by their keys in YAML.
+func fieldsByKey(section reflect.Value) map[string]reflect.Value {
+	fields := make(map[string]reflect.Value, section.NumField())
+	for i := range section.NumField() {
+		name, _, _ := strings.Cut(section.Type().Field(i).Tag.Get("yaml"), ",")
+		fields[name] = section.Field(i)
+	}
+	return fields
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
