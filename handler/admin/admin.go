@@ -19,10 +19,10 @@ type Options struct {
 	Ready func() Readiness
 	// Config says which config is in service.
 	Config func() Config
-	// Routes lists the routes in service.
-	Routes func() []Route
-	// Upstreams lists the upstreams in service.
-	Upstreams func() []Upstream
+	// Routes lists the routes in service, as what encoding/json makes of it.
+	Routes func() any
+	// Upstreams lists the upstreams in service with their state at this moment, likewise.
+	Upstreams func() any
 	// Log is the log whose level can be changed.
 	Log Leveler
 }
@@ -45,30 +45,6 @@ type Config struct {
 	Hash   string    `json:"hash"`
 	Source string    `json:"source"` // the file, or what stood for it
 	Loaded time.Time `json:"loaded"`
-}
-
-// Route is one item of /api/routes.
-type Route struct {
-	Name     string   `json:"name"`
-	Path     string   `json:"path"`
-	Methods  []string `json:"methods"` // empty: any
-	Hosts    []string `json:"hosts"`   // empty: any
-	Upstream string   `json:"upstream"`
-	Auth     string   `json:"auth"`
-	Scopes   []string `json:"scopes"`
-}
-
-// Upstream is one item of /api/upstreams.
-type Upstream struct {
-	Name     string    `json:"name"`
-	Breaker  string    `json:"breaker"` // closed, half-open, open or off
-	Backends []Backend `json:"backends"`
-}
-
-// Backend is one address of an Upstream.
-type Backend struct {
-	URL      string `json:"url"` // as configured
-	InFlight int64  `json:"inflight"`
 }
 
 // New makes the handler.

@@ -1,0 +1,33 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"gatehouse/handler/gateway"
+	"gatehouse/helper/config"
+	"gatehouse/logger"
+)
+
+// compile builds the gateway that cfg describes, which finds what the text alone doesn't show (a key file that can't be
+// read, two routes for the same requests), and takes it apart again.
+func (p Process) compile(cfg *config.Config) error {
+	log, err := logger.New(logger.Options{Writer: io.Discard})
+	if err != nil {
+		return err
+	}
+	gate, err := gateway.Build(cfg, gateway.Deps{
+		Log:      log.Zap(),
+		Access:   newAccess(cfg, log),
+		Observer: observer{p.newMetrics(cfg.Metrics, log)},
+	})
+	if err == nil {
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		if ended := gate.Run(over); !errors.Is(ended, context.Canceled) { // lets go of what Build took
+			err = ended
+		}
+	}
+	return errors.Join(err, closeLog(log))
+}

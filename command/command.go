@@ -1,0 +1,113 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gatehouse/helper/config"
+)
+
+// Process is what Main has of the process that it runs in.
+type Process struct {
+	Args      []string // without the program's name
+	Stdout    io.Writer
+	Stderr    io.Writer
+	LookupEnv func(string) (string, bool)
+	Signals   <-chan os.Signal // SIGINT and SIGTERM: the first one drains, the second one ends at once
+	Version   string           // "": what the Go toolchain stamped into the binary
+	Sample    []byte           // the shipped config.yaml, which the demo runs
+}
+
+// The exit codes.
+const (
+	fine       = 0
+	inputWrong = 1
+	callWrong  = 2
+)
+
+// usageError is a call that can't be understood, as against a good one whose input is wrong.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// Main runs one command line to its end and returns the exit code.
+func Main(p Process) int {
+	root := p.root()
+	root.SetArgs(append([]string{}, p.Args...)) // never nil: cobra would take os.Args
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	called, err := root.ExecuteC()
+
+	var usage usageError
+	var problems *config.Problems
+	switch {
+	case err == nil:
+		return fine
+	case errors.As(err, &usage):
+		fmt.Fprintf(p.Stderr, "gatehouse: %v\nTry: %s --help\n", err, called.CommandPath())
+		return callWrong
+	case errors.As(err, &problems): // one a line, each with its place first, as editors and CI logs expect
+		fmt.Fprintf(p.Stderr, "%v\ngatehouse: %s; nothing was started\n", err, count(len(*problems), "problem"))
+		return inputWrong
+	default:
+		fmt.Fprintf(p.Stderr, "gatehouse: %v\n", err)
+		return inputWrong
+	}
+}
+
+func (p Process) root() *cobra.Command {
+	root := p.serve()
+	root.Use = "gatehouse"
+	root.Short = "An HTTP gateway that authenticates JWTs"
+	root.Long = `gatehouse stands in front of HTTP services: it verifies JSON Web Tokens, limits rates, breaks circuits and counts
+everything in Prometheus. Without a command it serves.`
+	root.Example = `  gatehouse demo                                  try it: a gateway, two services and an identity service
+  gatehouse --config config.yaml                  serve a file
+  gatehouse --listen :8080 --route /v1=http://127.0.0.1:9000   serve without one
+  gatehouse validate config.yaml                  see every problem of a file`
+	root.Args = p.noCommand
+	root.SilenceErrors = true // Main prints them, once
+	root.SilenceUsage = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(p.serve(), p.validate(), p.demo(), p.token(), p.keys(), p.routes(), p.health(), p.version())
+	return root
+}
+
+// noCommand refuses what is left of the command line, which isn't the name of a command.
+func (p Process) noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usagef("there is no command %q%s", args[0], hint)
+}
+
+// arguments makes cobra's complaint about arguments a usageError.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+// count is "1 route", "2 routes".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

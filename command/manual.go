@@ -1,0 +1,52 @@
+package command
+
+import (
+	"net"
+	"strings"
+)
+
+// demoAddresses are the URLs of what the demo runs.
+type demoAddresses struct{ gateway, admin, order, user, identity string }
+
+func url(l net.Listener) string { return urlOf(l.Addr().String()) }
+
+// urlOf is where a listener can be reached from this machine.
+func urlOf(address string) string {
+	_, target := dialTarget(address)
+	return "http://" + target
+}
+
+// manual is what the demo tells a newcomer. The commands need a POSIX shell and curl, and nothing else.
+func (a demoAddresses) manual() string {
+	return strings.NewReplacer("{gateway}", a.gateway, "{admin}", a.admin, "{order}", a.order, "{user}", a.user,
+		"{identity}", a.identity).Replace(`
+gatehouse demo: a gateway with two services and an identity service. Ctrl-C drains and ends.
+
+  gateway   {gateway}   /order and /user need a token, /public doesn't
+  admin     {admin}   /metrics /healthz /readyz /api/routes /debug/pprof/
+  order     {order}   echoes what reaches it; ?status=503 and ?delay=2s make it misbehave
+  user      {user}   likewise
+  identity  {identity}   issues tokens to anybody: /token?user=ada&scope=order
+
+Paste these into another terminal:
+
+# a token for ada, who may call order
+TOKEN=$(curl -s '{identity}/token?user=ada&scope=order&format=raw')
+
+# 200: it reaches the service, which sees who she is
+curl -i -H "Authorization: Bearer $TOKEN" {gateway}/order/42
+
+# 401: no token
+curl -i {gateway}/order/42
+
+# 403: her token doesn't have the scope user
+curl -i -H "Authorization: Bearer $TOKEN" {gateway}/user/ada
+
+# 404: no route leads there
+curl -i {gateway}/nowhere
+
+# 429: more than /public takes, which is 1 a second and 3 at once
+for i in 1 2 3 4 5 6; do curl -s -o /dev/null -w '%{http_code}\n' {gateway}/public/hello; done
+
+`)
+}

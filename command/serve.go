@@ -1,0 +1,57 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gatehouse/helper/config"
+)
+
+func (p Process) serve() *cobra.Command {
+	var file, listen, admin string
+	var routes []string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve a config (what happens without a command, too)",
+		Long: `serve runs the gateway until SIGTERM or SIGINT, and then drains as server.drain says. A second signal ends it at
+once, with exit code 1.`,
+		Example: `  gatehouse serve --config config.yaml
+  gatehouse serve --listen :8080 --route /v1=http://127.0.0.1:9000 --route /v2=http://127.0.0.1:9001`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			cfg, source, err := p.serveConfig(file, routes)
+			if err != nil {
+				return err
+			}
+			return p.run(withAddresses(cfg, listen, admin), source, nil)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&file, "config", "", "the config `FILE` (default: ./config.yaml, then /etc/gatehouse/config.yaml)")
+	flags.StringVar(&listen, "listen", "", "the public listener's `ADDRESS`, instead of server.listen")
+	flags.StringVar(&admin, "admin", "", "the admin listener's `ADDRESS`, instead of server.admin")
+	flags.StringArrayVar(&routes, "route", nil, "`PATH=URL`, instead of a file: an open route without authentication; repeatable")
+	return cmd
+}
+
+// serveConfig is the config of the --route flags, or a file's.
+func (p Process) serveConfig(file string, routes []string) (*config.Config, string, error) {
+	if len(routes) > 0 {
+		if file != "" {
+			return nil, "", usagef("--config and --route exclude each other: put the route into the file")
+		}
+		cfg, err := routeConfig(routes)
+		return cfg, flagSource, err
+	}
+	cfg, source, err := p.loadConfig(file)
+	var none noConfigError
+	if errors.As(err, &none) {
+		return nil, "", fmt.Errorf(`%w. What next:
+  gatehouse demo                                   try it with two services and an identity service
+  gatehouse --route /v1=http://127.0.0.1:9000      put it in front of one service, without authentication
+  gatehouse --config FILE                          name a config`, err)
+	}
+	return cfg, source, err
+}

@@ -1,0 +1,214 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
+
+	"gatehouse/handler/admin"
+	"gatehouse/handler/gateway"
+	"gatehouse/helper/config"
+	"gatehouse/helper/metrics"
+	"gatehouse/helper/problem"
+	"gatehouse/helper/server"
+	"gatehouse/logger"
+)
+
+// flushTimeout is how long the log's sink may take for the last lines.
+const flushTimeout = 5 * time.Second
+
+// run puts the gateway together and serves until a signal, then drains. started is called, unless it is nil, with the
+// addresses once both listeners are open. The error is nil after a drain, also one that cut requests.
+func (p Process) run(cfg *config.Config, source string, started func(public, admin string)) (err error) {
+	log, err := p.openLog(cfg.Log)
+	if err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	defer func() { err = errors.Join(err, closeLog(log)) }() // last: everything else still logs
+
+	series := p.newMetrics(cfg.Metrics, log)
+	gate, err := gateway.Build(cfg, gateway.Deps{Log: log.Zap(), Access: newAccess(cfg, log), Observer: observer{series}})
+	if err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	loaded := admin.Config{Hash: config.Hash(cfg), Source: source, Loaded: time.Now().UTC()}
+	series.ConfigLoaded(loaded.Hash, loaded.Loaded)
+
+	var draining atomic.Bool
+	public, err := newServer(cfg.Server, "server.listen", cfg.Server.Listen, gate, log)
+	if err != nil {
+		return err
+	}
+	defer public.Close() //nolint:errcheck // it was drained, or there is a better error to return
+	private, err := newServer(cfg.Server, "server.admin", cfg.Server.Admin, admin.New(admin.Options{
+		Token:     string(cfg.Server.AdminToken),
+		Metrics:   series.Handler(),
+		Ready:     func() admin.Readiness { return readiness(draining.Load()) },
+		Config:    func() admin.Config { return loaded },
+		Routes:    func() any { return gate.Routes() },
+		Upstreams: func() any { return gate.Upstreams() },
+		Log:       log,
+	}), log)
+	if err != nil {
+		return err
+	}
+	defer private.Close() //nolint:errcheck // as above
+
+	log.Zap().Info("serving", zap.String("listen", public.Addr()), zap.String("admin", private.Addr()),
+		zap.String("config", source), zap.String("hash", loaded.Hash), zap.String("version", p.versionName()))
+	if started != nil {
+		started(public.Addr(), private.Addr())
+	}
+	return p.supervise(service{
+		public:  public,
+		private: private,
+		work:    gate.Run,
+		log:     log.Zap(),
+		drain: server.Drain{
+			Delay:    time.Duration(cfg.Server.Drain.Delay),
+			Timeout:  time.Duration(cfg.Server.Drain.Timeout),
+			Begin:    func() { draining.Store(true); gate.Drain() },
+			Wait:     gate.Wait,
+			InFlight: gate.InFlight,
+		},
+	})
+}
+
+// service is what supervise keeps alive and ends.
+type service struct {
+	public, private *server.Server
+	work            func(context.Context) error
+	drain           server.Drain
+	log             *zap.Logger
+}
+
+// supervise runs the service until the first signal, or until a part of it fails, and returns when all of it has ended.
+func (p Process) supervise(s service) error {
+	work, stop := context.WithCancel(context.Background())
+	defer stop()
+	group, failed := errgroup.WithContext(work)
+	group.Go(func() error { return s.work(failed) })
+	group.Go(s.public.Serve)
+	group.Go(s.private.Serve)
+
+	var drained error
+	select {
+	case sig := <-p.Signals:
+		s.log.Info("draining", zap.Stringer("signal", sig), zap.Int64("in_flight", s.drain.InFlight()))
+		drained = p.drain(s)
+	case <-failed.Done(): // the error is group.Wait's
+	}
+	stop()
+	closed := errors.Join(s.public.Close(), s.private.Close()) // the admin listener answers until the very end
+	ended := group.Wait()
+	if errors.Is(ended, context.Canceled) { // it was told to
+		ended = nil
+	}
+	return errors.Join(drained, ended, closed)
+}
+
+// drain ends the public listener in good order, or at once on a second signal.
+func (p Process) drain(s service) error {
+	again, cancel := context.WithCancelCause(context.Background())
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case sig := <-p.Signals:
+			cancel(fmt.Errorf("a second signal (%s) cut the drain short", sig))
+		case <-again.Done():
+		}
+	}()
+	cut, err := s.public.Drain(again, s.drain)
+	cancel(nil)
+	<-watched
+	if cut > 0 {
+		s.log.Warn("requests were cut", zap.Int64("number", cut))
+	}
+	s.log.Info("drained")
+	return err
+}
+
+func readiness(draining bool) admin.Readiness {
+	if draining {
+		return admin.Readiness{Reasons: []string{"draining"}}
+	}
+	return admin.Readiness{Ready: true}
+}
+
+func newServer(cfg config.Server, key, address string, handler http.Handler, log *logger.Logger) (*server.Server, error) {
+	errorLog, err := zap.NewStdLogAt(log.Zap(), zap.WarnLevel)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	s, err := server.New(server.Options{
+		Address:    address,
+		Handler:    handler,
+		ReadHeader: time.Duration(cfg.Timeouts.ReadHeader),
+		Idle:       time.Duration(cfg.Timeouts.Idle),
+		MaxHeader:  int64(cfg.MaxHeaderSize),
+		ErrorLog:   errorLog,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	return s, nil
+}
+
+// openLog opens the log; the standard streams are the Process's.
+func (p Process) openLog(cfg config.Log) (*logger.Logger, error) {
+	writer := map[string]io.Writer{"stdout": p.Stdout, "stderr": p.Stderr}[cfg.Output]
+	return logger.New(logger.Options{
+		Level:      cfg.Level,
+		Format:     cfg.Format,
+		Output:     cfg.Output,
+		MaxSize:    int64(cfg.Rotate.MaxSize),
+		MaxBackups: cfg.Rotate.MaxBackups,
+		MaxAgeDays: cfg.Rotate.MaxAgeDays,
+		Compress:   cfg.Rotate.Compress,
+		Writer:     writer,
+	})
+}
+
+func closeLog(log *logger.Logger) error {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	if err := log.Close(ctx); err != nil {
+		return fmt.Errorf("writing the last lines of the log: %w", err)
+	}
+	return nil
+}
+
+func newAccess(cfg *config.Config, log *logger.Logger) *logger.Access {
+	return logger.NewAccess(log, logger.AccessOptions{
+		Enabled:       cfg.Log.Access.Enabled,
+		Sample:        cfg.Log.Access.Sample,
+		Headers:       cfg.Log.Access.Headers,
+		RedactQuery:   cfg.Log.Access.RedactQuery,
+		SecretHeaders: []string{cfg.Auth.APIKeys.Header},
+	})
+}
+
+func (p Process) newMetrics(cfg config.Metrics, log *logger.Logger) *metrics.Metrics {
+	codes := problem.Codes()
+	names := make([]string, len(codes))
+	for i, code := range codes {
+		names[i] = string(code)
+	}
+	return metrics.New(metrics.Options{
+		Buckets:          cfg.Buckets,
+		NativeHistograms: cfg.NativeHistograms,
+		Version:          p.versionName(),
+		GoVersion:        runtime.Version(),
+		Codes:            names,
+		LogDropped:       log.Dropped,
+	})
+}
