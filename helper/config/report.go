@@ -115,7 +115,7 @@ func (s section) needed(value string, what string) bool {
 
 // suggestion is `: did you mean "x"?` for the candidate nearest to a misspelt word, or "".
 func suggestion(word string, candidates []string) string {
-	best, fewest := "", len(word)/3+2
+	best, fewest := "", min(len(word)/3+2, len(word))
 	for _, candidate := range candidates {
 		if edits := distance(strings.ToLower(word), strings.ToLower(candidate)); edits < fewest || edits == fewest && candidate < best {
 			best, fewest = candidate, edits

@@ -49,9 +49,13 @@ func validHost(host string) bool {
 
 // backendURL checks where a request can be sent to.
 func (s section) backendURL(text string) {
+	shown := s.written()
+	if strings.Contains(text, "@") {
+		shown = "this" // it may have a password in it
+	}
 	if path, ok := strings.CutPrefix(text, "unix:"); ok {
 		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
-			s.refuse("%s is not a socket: write unix:/path.sock", s.written())
+			s.refuse("%s is not a socket: write unix:/path.sock", shown)
 		}
 		return
 	}
@@ -59,19 +63,19 @@ func (s section) backendURL(text string) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Opaque != "":
-		s.refuse("%s is not a URL: write one such as %s, with an IPv6 address in brackets", s.written(), example)
+		s.refuse("%s is not a URL: write one such as %s, with an IPv6 address in brackets", shown, example)
 	case !slices.Contains([]string{"http", "https", "h2c"}, u.Scheme):
-		s.refuse("%s doesn't begin with http://, https://, h2c:// or unix:/: write %s", s.written(), example)
-	case u.User != nil: // its text may be a password, so it isn't shown
+		s.refuse("%s doesn't begin with http://, https://, h2c:// or unix:/: write %s", shown, example)
+	case u.User != nil:
 		s.refuse("a URL with a user or a password isn't supported: write %s", example)
 	case !validHost(u.Hostname()) || strings.Contains(u.Hostname(), ":") != strings.HasPrefix(u.Host, "["):
-		s.refuse("%s has no usable host: write %s, with an IPv6 address in brackets", s.written(), example)
+		s.refuse("%s has no usable host: write %s, with an IPv6 address in brackets", shown, example)
 	case !validPort(u.Port()) || strings.HasSuffix(u.Host, ":"):
-		s.refuse("%s has no usable port: write one from 1 to 65535", s.written())
+		s.refuse("%s has no usable port: write one from 1 to 65535", shown)
 	case u.Path != "" && u.Path != "/":
-		s.refuse("%s has a path: write %s here, and the path as the route's rewrite", s.written(), example)
+		s.refuse("%s has a path: write %s here, and the path as the route's rewrite", shown, example)
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
-		s.refuse("%s has a query or a fragment: write %s", s.written(), example)
+		s.refuse("%s has a query or a fragment: write %s", shown, example)
 	}
 }
 

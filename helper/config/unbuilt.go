@@ -73,8 +73,11 @@ func (r *report) refuseUnbuilt() {
 // name is a key's value where only some values aren't built, or the key's last part.
 func (m mark) name(key string) string {
 	switch m.schema {
-	case "upstreams.*.balance", "upstreams.*.url", "upstreams.*.backends[].url", "routes[].auth", "routes[].limit.mode":
+	case "upstreams.*.balance", "routes[].auth", "routes[].limit.mode":
 		return strconv.Quote(m.text)
+	case "upstreams.*.url", "upstreams.*.backends[].url":
+		scheme, _, _ := strings.Cut(m.text, ":")
+		return "the scheme " + scheme
 	}
 	return key[strings.LastIndexByte(key, '.')+1:]
 }
