@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -38,10 +39,13 @@ func TestCheckTellsWhatPrometheusSaysOfAQuery(t *testing.T) {
 			}))
 			defer prometheus.Close()
 			file := filepath.Join(t.TempDir(), "d.json")
-			if err := os.WriteFile(file, []byte(`{"panels":[{"title":"Traffic","targets":[{"expr":"a_total"}]}]}`), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(`{"panels":[{"title":"Traffic","targets":[{"expr":"a_total"},{"expr":"b_total > 0"}]}]}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			err := check(prometheus.URL, file, row.nonempty, time.Minute)
+			if row.nonempty && strings.Contains(fmt.Sprint(err), "b_total") {
+				t.Errorf("a query for what occurs fails because nothing does: %v", err)
+			}
 			if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 				t.Errorf("check: %v, want %q", err, row.want)
 			}
