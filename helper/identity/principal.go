@@ -13,6 +13,9 @@ type Principal struct {
 	Claims   map[string]any // the token's claims as decoded from JSON, numbers as json.Number
 	Expires  time.Time      // when the credential ends, leeway not included; zero: never
 	Headers  []Header       // what the upstream is told, sorted by name
+
+	// ForwardToken says that the upstream may see the token itself.
+	ForwardToken bool
 }
 
 // Header is one header for the upstream, its value already fit for the wire.

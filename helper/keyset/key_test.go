@@ -162,6 +162,26 @@ func TestASetAnswersWithTheKeysThatMayHaveSigned(t *testing.T) {
 	}
 }
 
+func TestASetOffersNamelessKeysAfterTheNamed(t *testing.T) {
+	nameless, named := mustKey(t, "", "", "ES256"), mustKey(t, "a", "", "ES256")
+	got, err := keyset.NewSet(nameless, named).Keys(context.Background(), "a", "ES256")
+	if err != nil || len(got) != 2 || got[0].ID != "a" || got[1].ID != "" {
+		t.Errorf("Keys = %v, %v", got, err)
+	}
+}
+
+func TestASecretIsCopied(t *testing.T) {
+	secret := make([]byte, 32)
+	key, err := keyset.NewSecret("", "", secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret[0] = 1
+	if key.Material().([]byte)[0] != 0 {
+		t.Error("the key changes with the slice that it was made of")
+	}
+}
+
 func TestASetNeverOffersMoreThanEightKeys(t *testing.T) {
 	var keys []keyset.Key
 	for range 20 {

@@ -18,7 +18,6 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // Set is a fixed set of keys, and the source of keys for secrets and PEM files.
 type Set struct {
-	keys        []Key
 	byAlgorithm map[string]candidates
 }
 
@@ -31,7 +30,7 @@ type candidates struct {
 
 // NewSet makes a set of keys. Several may share an ID.
 func NewSet(keys ...Key) *Set {
-	set := &Set{keys: keys, byAlgorithm: make(map[string]candidates)}
+	set := &Set{byAlgorithm: make(map[string]candidates)}
 	for _, algorithm := range Algorithms() {
 		if c := candidatesFor(keys, algorithm); len(c.all) > 0 {
 			set.byAlgorithm[algorithm] = c
@@ -75,6 +74,3 @@ func (s *Set) Keys(_ context.Context, kid, algorithm string) ([]Key, error) {
 	}
 	return c.nameless, nil
 }
-
-// All returns every key of the set, in the order they were given. The caller must not change the slice.
-func (s *Set) All() []Key { return s.keys }

@@ -1,6 +1,7 @@
 package token_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func TestATokenOfEveryAlgorithmIsAccepted(t *testing.T) {
 		t.Run(algorithm, func(t *testing.T) {
 			provider := token.Provider{
 				Name: "identity", Issuer: issuer, Algorithms: []string{algorithm},
-				Keys: keyset.NewSet(verification(t, "", key)),
+				Source: keyset.NewSet(verification(t, "", key)),
 			}
 			verifier := newVerifier(t, provider)
 			raw := compact(t, fmt.Sprintf(`{"alg":%q}`, algorithm), goodClaims, key, algorithm)
@@ -54,7 +55,7 @@ func TestNoAlgorithmCanBeTakenForAnother(t *testing.T) {
 		set = append(set, verification(t, "", keys[algorithm]))
 	}
 	verifier := newVerifier(t, token.Provider{
-		Name: "identity", Issuer: issuer, Algorithms: keyset.Algorithms(), Keys: keyset.NewSet(set...),
+		Name: "identity", Issuer: issuer, Algorithms: keyset.Algorithms(), Source: keyset.NewSet(set...),
 	})
 	for signedWith, key := range keys {
 		for _, said := range keyset.Algorithms() {
@@ -70,6 +71,29 @@ func TestNoAlgorithmCanBeTakenForAnother(t *testing.T) {
 	}
 }
 
+// careless is a source that offers its key for everything.
+type careless struct{ key keyset.Key }
+
+func (c careless) Keys(context.Context, string, string) ([]keyset.Key, error) {
+	return []keyset.Key{c.key}, nil
+}
+
+func TestAKeyBoundToOneAlgorithmServesNoOtherWhateverTheSourceSays(t *testing.T) {
+	private, err := keyset.Generate("RS256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := keyset.NewPublic("", "PS256", private.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier := newVerifier(t, token.Provider{
+		Name: "identity", Issuer: issuer, Algorithms: []string{"RS256", "PS256"}, Source: careless{bound},
+	})
+	expect(t, verifier, compact(t, `{"alg":"PS256"}`, goodClaims, private, "PS256"), "", 0)
+	expect(t, verifier, compact(t, `{"alg":"RS256"}`, goodClaims, private, "RS256"), "", token.Invalid)
+}
+
 func TestAPublicKeyIsNoSecret(t *testing.T) {
 	for algorithm, key := range signingKeys(t) {
 		public, ok := verification(t, "", key).Public()
@@ -81,7 +105,7 @@ func TestAPublicKeyIsNoSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		verifier := newVerifier(t, token.Provider{
-			Name: "identity", Issuer: issuer, Algorithms: keyset.Algorithms(), Keys: keyset.NewSet(verification(t, "", key)),
+			Name: "identity", Issuer: issuer, Algorithms: keyset.Algorithms(), Source: keyset.NewSet(verification(t, "", key)),
 		})
 		for _, hs := range []string{"HS256", "HS384", "HS512"} {
 			for _, secret := range [][]byte{text, text[:len(text)-1]} {
@@ -111,7 +135,7 @@ func TestAnUnsignedTokenIsRefusedInEverySpelling(t *testing.T) {
 	}
 }
 
-// jws is the claims and signature of RFC 7515, appendix A.1 to A.3.
+// jwsClaims are the claims of RFC 7515, appendix A.1 to A.3.
 const jwsClaims = "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
 
 func TestTheTokensOfTheStandardAreAccepted(t *testing.T) {
@@ -123,7 +147,7 @@ func TestTheTokensOfTheStandardAreAccepted(t *testing.T) {
 		t.Fatal(skipped, err)
 	}
 	verifier := newVerifier(t, token.Provider{
-		Name: "rfc7515", Issuer: "joe", Algorithms: []string{"HS256", "RS256", "ES256"}, Keys: keyset.NewSet(append(published, secret)...),
+		Name: "rfc7515", Issuer: "joe", Algorithms: []string{"HS256", "RS256", "ES256"}, Source: keyset.NewSet(append(published, secret)...),
 	})
 	for name, raw := range map[string]string{
 		"A.1, HS256": "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9." + jwsClaims + ".dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",

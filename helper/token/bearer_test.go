@@ -32,6 +32,7 @@ func TestABearerTokenIsFoundInTheHeader(t *testing.T) {
 		"two tokens":                        {[]string{"Bearer T x"}, "", token.BearerMalformed},
 		"a list":                            {[]string{"Bearer T, Bearer U"}, "", token.BearerMalformed},
 		"a list without spaces":             {[]string{"Bearer T,U"}, "", token.BearerMalformed},
+		"a slash for a space":               {[]string{"Bearer/T"}, "", token.BearerMalformed},
 		"a colon":                           {[]string{"Bearer: T"}, "", token.BearerMalformed},
 		"quotes":                            {[]string{`Bearer "T"`}, "", token.BearerMalformed},
 		"equals signs alone":                {[]string{"Bearer =="}, "", token.BearerMalformed},

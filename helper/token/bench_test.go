@@ -20,7 +20,7 @@ func BenchmarkVerify(b *testing.B) {
 		verifier, err := token.NewVerifier([]token.Provider{{
 			Name: "identity", Issuer: issuer, Audiences: []string{"gateway"}, Algorithms: []string{algorithm},
 			Headers: map[string]string{"X-User-Id": "sub", "X-User-Email": "email", "X-User-Scopes": "scope"},
-			Keys:    keyset.NewSet(verification(b, "", keys[algorithm])),
+			Source:  keyset.NewSet(verification(b, "", keys[algorithm])),
 		}})
 		if err != nil {
 			b.Fatal(err)

@@ -19,7 +19,7 @@ func FuzzVerify(f *testing.F) {
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("s", ed25519.SeedSize)))
 	provider := secretProvider(f)
 	provider.Algorithms = keyset.Algorithms()
-	provider.Keys = keyset.NewSet(verification(f, "", secretKey()), verification(f, "ed", private))
+	provider.Source = keyset.NewSet(verification(f, "", secretKey()), verification(f, "ed", private))
 	verifier := newVerifier(f, provider)
 
 	signed := make(map[string]bool)

@@ -77,7 +77,7 @@ func newVerifier(t testing.TB, providers ...token.Provider) *token.Verifier {
 func secretProvider(t testing.TB) token.Provider {
 	return token.Provider{
 		Name: "identity", Issuer: issuer, Algorithms: []string{"HS256"},
-		Keys: keyset.NewSet(verification(t, "", secretKey())),
+		Source: keyset.NewSet(verification(t, "", secretKey())),
 	}
 }
 

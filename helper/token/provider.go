@@ -30,7 +30,8 @@ type Provider struct {
 	MaxLifetime    time.Duration     // the longest exp - iat, and iat is required then; 0: any
 	ScopeClaim     string            // path of the claim with the scopes; "": scope
 	Headers        map[string]string // header for the upstream → path of the claim that fills it
-	Keys           KeySource
+	ForwardToken   bool              // the upstream gets the token itself too
+	Source         KeySource         // whose keys prove a token
 }
 
 // provider is a Provider made ready.
@@ -50,7 +51,7 @@ func newProvider(options Provider) (*provider, error) {
 		return nil, fmt.Errorf("provider %s: either an issuer or allow any issuer", options.Name)
 	case len(options.Algorithms) == 0:
 		return nil, fmt.Errorf("provider %s: no algorithms", options.Name)
-	case options.Keys == nil:
+	case options.Source == nil:
 		return nil, fmt.Errorf("provider %s: no source of keys", options.Name)
 	case options.Leeway < 0 || options.MaxLifetime < 0:
 		return nil, fmt.Errorf("provider %s: leeway and max lifetime can't be negative", options.Name)

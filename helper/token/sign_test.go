@@ -21,7 +21,7 @@ func TestEachKindOfBadTokenIsRefusedAsItShould(t *testing.T) {
 		key := keys[algorithm]
 		verifier := newVerifier(t, token.Provider{
 			Name: "identity", Issuer: issuer, Audiences: []string{"gateway"}, Leeway: 30 * time.Second,
-			Algorithms: keyset.Algorithms(), Keys: keyset.NewSet(verification(t, "", key)),
+			Algorithms: keyset.Algorithms(), Source: keyset.NewSet(verification(t, "", key)),
 		})
 		claims := map[string]any{
 			"iss": issuer, "aud": "gateway", "sub": "ada", "scope": "order",

@@ -73,9 +73,9 @@ func (v *Verifier) Verify(ctx context.Context, raw, providerName string) (*ident
 }
 
 func (v *Verifier) choose(token *unverified, providerName string) (*provider, error) {
-	issuer, hasIssuer := token.claims["iss"].(string)
+	issuer, _ := token.claims["iss"].(string) // "" is nobody's issuer
 	if providerName == "" {
-		if p := v.byIssuer[issuer]; hasIssuer && p != nil {
+		if p := v.byIssuer[issuer]; p != nil {
 			return p, nil
 		}
 		if v.anyIssuer != nil {
@@ -87,7 +87,7 @@ func (v *Verifier) choose(token *unverified, providerName string) (*provider, er
 	switch {
 	case p == nil:
 		return nil, refuse(Invalid, "there is no provider %s", providerName)
-	case !p.AllowAnyIssuer && (!hasIssuer || issuer != p.Issuer):
+	case !p.AllowAnyIssuer && issuer != p.Issuer:
 		return nil, p.refuse(Invalid, "its iss is another one")
 	}
 	return p, nil
@@ -95,7 +95,7 @@ func (v *Verifier) choose(token *unverified, providerName string) (*provider, er
 
 // checkSignature tries the keys that the token's kid and algorithm leave.
 func (p *provider) checkSignature(ctx context.Context, method jwt.SigningMethod, token *unverified) error {
-	keys, err := p.Keys.Keys(ctx, token.kid, token.algorithm)
+	keys, err := p.Source.Keys(ctx, token.kid, token.algorithm)
 	if err != nil {
 		return &Error{Reason: KeysUnavailable, Provider: p.Name, Detail: "looking up keys", Err: err}
 	}
@@ -117,7 +117,7 @@ func verifiesWith(key keyset.Key, method jwt.SigningMethod, token *unverified) b
 
 // principal makes the caller of claims that were verified.
 func (p *provider) principal(claims map[string]any, expires time.Time) *identity.Principal {
-	principal := &identity.Principal{Provider: p.Name, Claims: claims, Expires: expires}
+	principal := &identity.Principal{Provider: p.Name, Claims: claims, Expires: expires, ForwardToken: p.ForwardToken}
 	principal.Issuer, _ = claims["iss"].(string)
 	principal.Subject, _ = claims["sub"].(string)
 	scopes, _ := identity.Claim(claims, p.ScopeClaim)

@@ -110,6 +110,7 @@ func TestTheSubjectIsAString(t *testing.T) {
 func TestAPrincipalIsWhatTheTokenSays(t *testing.T) {
 	provider := secretProvider(t)
 	provider.ScopeClaim = "realm_access.roles"
+	provider.ForwardToken = true
 	provider.Headers = map[string]string{"X-User-Scopes": "realm_access.roles", "X-User-Id": "sub", "X-User-Email": "email", "X-Account": "account"}
 	verifier := newVerifier(t, provider)
 	principal := expect(t, verifier, signedHS256(t, `{"iss":"`+issuer+`","sub":"ada\r\n","exp":4102444800,
@@ -120,7 +121,8 @@ func TestAPrincipalIsWhatTheTokenSays(t *testing.T) {
 	principal.Claims = nil // compared by package identity's tests
 	want := &identity.Principal{
 		Provider: "identity", Issuer: issuer, Subject: "ada\r\n", Scopes: identity.Scopes{"order", "user"}, Expires: time.Unix(4102444800, 0),
-		Headers: []identity.Header{{Name: "X-Account", Value: "12345678901234567"}, {Name: "X-User-Id", Value: "ada%0D%0A"}, {Name: "X-User-Scopes", Value: "order,user"}},
+		ForwardToken: true,
+		Headers:      []identity.Header{{Name: "X-Account", Value: "12345678901234567"}, {Name: "X-User-Id", Value: "ada%0D%0A"}, {Name: "X-User-Scopes", Value: "order,user"}},
 	}
 	if !reflect.DeepEqual(principal, want) {
 		t.Errorf("principal = %+v, want %+v", principal, want)
@@ -128,11 +130,14 @@ func TestAPrincipalIsWhatTheTokenSays(t *testing.T) {
 }
 
 func TestARefusalNeverQuotesTheToken(t *testing.T) {
-	verifier := newVerifier(t, secretProvider(t))
+	keyless := secretProvider(t)
+	keyless.Name, keyless.Issuer, keyless.Source = "keyless", "https://keyless", keyset.NewSet()
+	verifier := newVerifier(t, secretProvider(t), keyless)
 	kid := "kid-" + strings.Repeat("k", 200)
 	for _, raw := range []string{
 		"marker.marker.marker",
 		compact(t, `{"alg":"HS256","kid":"`+kid+`"}`, strings.Replace(goodClaims, "ada", "marker", 1), []byte("another secret of more than 32 bytes"), "HS256"),
+		compact(t, `{"alg":"HS256","kid":"`+kid+`"}`, `{"iss":"https://keyless","sub":"marker"}`, secretKey(), "HS256"),
 		compact(t, `{"alg":"HS256","marker":marker}`, goodClaims, secretKey(), "HS256"),
 		signedHS256(t, `{"iss":"marker"}`),
 		signedHS256(t, `{"iss":"`+issuer+`","exp":"marker"}`),
@@ -155,18 +160,18 @@ func (f failing) Keys(context.Context, string, string) ([]keyset.Key, error) { r
 func TestATokenCantBeJudgedWithoutKeys(t *testing.T) {
 	provider := secretProvider(t)
 	down := errors.New("connection refused")
-	provider.Keys = failing{&keyset.UnavailableError{Err: down}}
+	provider.Source = failing{&keyset.UnavailableError{Err: down}}
 	verifier := newVerifier(t, provider)
 	_, err := verifier.Verify(context.Background(), signedHS256(t, goodClaims), "")
 	var refusal *token.Error
 	if !errors.As(err, &refusal) || refusal.Reason != token.KeysUnavailable || refusal.Provider != "identity" || !errors.Is(err, down) {
 		t.Errorf("error = %#v", err)
 	}
-	provider.Keys = failing{context.Canceled}
+	provider.Source = failing{context.Canceled}
 	_, err = newVerifier(t, provider).Verify(context.Background(), signedHS256(t, goodClaims), "")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want the context's", err)
 	}
-	provider.Keys = failing{nil}
+	provider.Source = failing{nil}
 	expect(t, newVerifier(t, provider), signedHS256(t, goodClaims), "", token.Invalid)
 }
