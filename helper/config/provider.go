@@ -39,7 +39,8 @@ type Provider struct {
 	PlanClaim string `yaml:"plan_claim"`
 	// The claim with the scopes: a string split at spaces and commas, or an array; dots reach into objects. Default: scope.
 	ScopeClaim string `yaml:"scope_claim"`
-	// Headers for the upstream, each with the claim that fills it. Default: {X-User-Email: email, X-User-Id: sub, X-User-Scopes: scope}.
+	// Headers for the upstream, each with the claim that fills it. Where this key is absent, X-User-Scopes follows scope_claim. Default:
+	// {X-User-Email: email, X-User-Id: sub, X-User-Scopes: scope}.
 	Headers map[string]string `yaml:"headers"`
 	// Where a token may be: header (Authorization: Bearer), cookie:NAME, query:NAME; the first that is present counts. Default: [header].
 	TokenFrom []string `yaml:"token_from"`

@@ -18,6 +18,11 @@ func (c *Config) resolve(r *report) (routeKeys []string) {
 		}
 		c.Upstreams[name] = upstream
 	}
+	for name, provider := range c.Auth.Providers {
+		if !(section{r, "auth.providers"}).at(name).at("headers").given() && provider.ScopeClaim != "" {
+			provider.Headers["X-User-Scopes"] = provider.ScopeClaim
+		}
+	}
 	for name, plan := range c.Plans {
 		plan.Burst = burst(section{r, "plans"}.at(name).at("burst"), plan.Rate, plan.Burst)
 		c.Plans[name] = plan

@@ -72,10 +72,10 @@ func (s section) backendURL(text string) {
 		s.refuse("%s has no usable host: write %s, with an IPv6 address in brackets", shown, example)
 	case !validPort(u.Port()) || strings.HasSuffix(u.Host, ":"):
 		s.refuse("%s has no usable port: write one from 1 to 65535", shown)
-	case u.Path != "" && u.Path != "/":
-		s.refuse("%s has a path: write %s here, and the path as the route's rewrite", shown, example)
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
 		s.refuse("%s has a query or a fragment: write %s", shown, example)
+	case u.Path != "":
+		s.path(u.EscapedPath()) // it stands in front of every request's path
 	}
 }
 
