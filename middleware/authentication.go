@@ -26,7 +26,6 @@ type Authentication struct {
 	Provider      string // the only one that counts; "": the token's iss chooses
 	Scopes        identity.Requirement
 	Claims        identity.ClaimRequirement
-	DropToken     map[string]bool // providers whose tokens aren't forwarded
 	ExpiredStatus int
 	Observer      AuthObserver
 	Log           *zap.Logger
@@ -92,7 +91,7 @@ func (a *Authentication) admit(ex *exchange.Exchange, r *http.Request) *problem.
 	for _, h := range principal.Headers {
 		ex.Upstreamward.Set(h.Name, h.Value)
 	}
-	ex.DropToken = a.DropToken[principal.Provider]
+	ex.DropToken = !principal.ForwardToken
 	return nil
 }
 

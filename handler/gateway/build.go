@@ -152,12 +152,8 @@ func (b *builder) authentication(r *config.Route, verifier *token.Verifier) (*mi
 	if err != nil {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
-	drop := make(map[string]bool)
-	for name, p := range b.cfg.Auth.Providers {
-		drop[name] = !p.ForwardToken
-	}
 	return &middleware.Authentication{
-		Verifier: verifier, Provider: r.Provider, Scopes: scopes, Claims: claims, DropToken: drop,
+		Verifier: verifier, Provider: r.Provider, Scopes: scopes, Claims: claims,
 		ExpiredStatus: b.cfg.Auth.ExpiredStatus, Observer: b.deps.Observer, Log: b.deps.Log,
 	}, nil
 }

@@ -22,7 +22,8 @@ func (b *builder) verifier() (*token.Verifier, error) {
 		b.deps.Observer.Provider(name)
 		providers = append(providers, token.Provider{
 			Name: name, Issuer: p.Issuer, AllowAnyIssuer: p.AllowAnyIssuer, Audiences: p.Audiences, Algorithms: p.Algorithms,
-			Leeway: time.Duration(p.Leeway), MaxLifetime: time.Duration(p.MaxLifetime), ScopeClaim: p.ScopeClaim, Headers: p.Headers, Keys: keys,
+			Leeway: time.Duration(p.Leeway), MaxLifetime: time.Duration(p.MaxLifetime), ScopeClaim: p.ScopeClaim, Headers: p.Headers,
+			ForwardToken: p.ForwardToken, Source: keys,
 		})
 	}
 	verifier, err := token.NewVerifier(providers)

@@ -5,6 +5,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -48,7 +49,6 @@ func newBackend(b *upstream.Backend) *backend {
 // rewrite makes the request that the backend sees.
 func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	ex, in, out := c.exchange, pr.In, pr.Out
-	c.target(out, in.URL.RawQuery)
 	switch host := c.upstream.Host; {
 	case host.Client:
 		out.Host = in.Host
@@ -57,12 +57,16 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	default:
 		out.Host = c.backend.Target.Host
 	}
+	c.target(out, in.URL.RawQuery)
 
 	if out.Header.Get("Upgrade") != "" && !strings.EqualFold(out.Header.Get("Upgrade"), "websocket") {
 		out.Header.Del("Upgrade") // h2c and others would speak past the gateway
 		out.Header.Del("Connection")
 	}
 	spoofed := c.upstream.Guard.Strip(out.Header, ex.Client.Trusted)
+	if !spoofed && in.Header["Connection"] != nil { // what it names is gone from out already
+		spoofed = c.upstream.Guard.Spoofed(in.Header)
+	}
 	if out.Trailer != nil {
 		spoofed = c.upstream.Guard.Strip(out.Trailer, false) || spoofed
 		if c.request != nil {
@@ -89,8 +93,10 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 }
 
 // target points out at the backend with the path and query as they came.
-// Opaque is what net/http writes to the request line unchanged; it can't begin
-// with two slashes, where it would be taken for an authority.
+// Opaque is what net/http writes to the request line unchanged, but not when it
+// begins with two slashes, where it is taken for an authority. Such a path goes
+// in RawPath, and in a target with the authority (RFC 9112 section 3.2.2) where
+// net/http would escape it anew.
 func (c *call) target(out *http.Request, rawQuery string) {
 	target := c.backend.Target
 	out.URL.Scheme, out.URL.Host = target.Scheme, target.Host
@@ -99,11 +105,17 @@ func (c *call) target(out *http.Request, rawQuery string) {
 		path = base + path
 	}
 	out.URL.RawQuery = rawQuery
-	if strings.HasPrefix(path, "//") {
-		out.URL.Opaque = "//" + out.Host + path
+	if !strings.HasPrefix(path, "//") {
+		out.URL.Opaque = path
 		return
 	}
-	out.URL.Opaque = path
+	out.URL.Opaque, out.URL.RawPath = "", path
+	if decoded, err := url.PathUnescape(path); err == nil {
+		out.URL.Path = decoded
+	}
+	if out.URL.EscapedPath() != path {
+		out.URL.Opaque = "//" + out.Host + path
+	}
 }
 
 func setOrDrop(h http.Header, name, value string) {

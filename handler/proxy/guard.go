@@ -41,10 +41,7 @@ func NewGuard(identity []string) *Guard {
 // proxy and spells them with dashes.
 func (g *Guard) Strip(h http.Header, trusted bool) (spoofed bool) {
 	for name := range h {
-		plain := name
-		if oddlySpelled(name) {
-			plain = spelling(name)
-		}
+		plain := plainName(name)
 		if identity, protected := g.names[plain]; protected {
 			delete(h, name)
 			spoofed = spoofed || identity
@@ -53,6 +50,16 @@ func (g *Guard) Strip(h http.Header, trusted bool) (spoofed bool) {
 		}
 	}
 	return spoofed
+}
+
+// Spoofed reports whether h has an identity header, and leaves h alone.
+func (g *Guard) Spoofed(h http.Header) bool {
+	for name := range h {
+		if g.names[plainName(name)] {
+			return true
+		}
+	}
+	return false
 }
 
 func isForwarding(name string) bool {
@@ -65,6 +72,14 @@ func isForwarding(name string) bool {
 		}
 	}
 	return false
+}
+
+// plainName is the spelling by which a canonical header name is known.
+func plainName(name string) string {
+	if oddlySpelled(name) {
+		return spelling(name)
+	}
+	return name
 }
 
 // oddlySpelled says whether a canonical header name has other bytes than
