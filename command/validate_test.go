@@ -1,0 +1,92 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// minimal is a config with one open route; what is put before it must not name upstreams.
+const minimal = "upstreams:\n  order:\n    url: http://127.0.0.1:9001\n    route: {auth: none}\n"
+
+func TestValidate(t *testing.T) {
+	provider := func(keys string) string {
+		return "auth: {providers: {identity: {issuer: i, " + keys + "}}}\n" + minimal
+	}
+	hundred := &strings.Builder{}
+	for i := range 100 {
+		fmt.Fprintf(hundred, "wrong_%02d: 1\n", i)
+	}
+	tests := []struct {
+		name, text string
+		code       int
+		says       []string
+	}{
+		{"a good one", minimal, 0, []string{": fine: 1 upstream, 1 route\n"}},
+		{"not YAML", "server: [\n", 1, []string{"config.yaml:", "1 problem;"}},
+		{"an empty file", "", 1, []string{"config.yaml"}},
+		{"an unknown key", "sever: {}\n" + minimal, 1, []string{"config.yaml:1:1: sever: "}},
+		{"a key twice", minimal + minimal, 1, []string{"config.yaml:5:1: upstreams: "}},
+		{"a wrong type", "server: {drain: {delay: often}}\n" + minimal, 1, []string{"config.yaml:1:", "server.drain.delay: "}},
+		{"a variable that isn't set", "server: {admin_token: \"${NOT_SET}\"}\n" + minimal, 1, []string{"NOT_SET"}},
+		{"a short secret", provider("algorithms: [HS256], secret: short"), 1, []string{"auth.providers.identity.secret: ", "32"}},
+		{"a key file that isn't there", provider("algorithms: [ES256], public_key_file: missing.pem"), 1, []string{"identity", "missing.pem"}},
+		{"a key file that is no PEM", provider("algorithms: [ES256], public_key_file: config.yaml"), 1, []string{"identity", "config.yaml"}},
+		{"a hundred problems at once", hundred.String() + minimal, 1, []string{"wrong_00", "wrong_99", "100 problems; nothing was started"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if err := os.WriteFile("config.yaml", []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			code, stdout, stderr := call(t, "validate", "config.yaml")
+			for _, says := range test.says {
+				if code != test.code || !strings.Contains(stdout+stderr, says) {
+					t.Errorf("got %d\n%s%s\nwant %d and %q", code, stdout, stderr, test.code, says)
+				}
+			}
+			if code == 0 {
+				return
+			}
+			if served, _, stderr := call(t, "serve", "--config", "config.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"); served != 1 {
+				t.Errorf("serve ended with %d, want 1 too: %s", served, stderr)
+			}
+		})
+	}
+}
+
+func TestValidateFindsTheUsualFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("config.yaml", []byte(minimal), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := call(t, "validate"); code != 0 || stdout != "config.yaml: fine: 1 upstream, 1 route\n" {
+		t.Errorf("got %d %s%s", code, stdout, stderr)
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	path := file(t, "config.yaml", `
+auth: {providers: {identity: {issuer: i, algorithms: [HS256], secret: 0123456789abcdef0123456789abcdef}}}
+upstreams:
+  order: {url: http://127.0.0.1:9001}
+routes:
+  - {name: orders, upstream: order, path: /order, hosts: [a.example, b.example], methods: [GET, POST]}
+  - {upstream: order, path: /public, auth: none}
+`)
+	code, stdout, stderr := call(t, "routes", "--config", path)
+	want := []string{
+		"NAME PATH METHODS HOSTS UPSTREAM AUTH SCOPES",
+		"orders /order GET,POST a.example,b.example order jwt order",
+		"/public /public any any order none -",
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	for i, line := range lines {
+		lines[i] = strings.Join(strings.Fields(line), " ")
+	}
+	if got := strings.Join(lines, "\n"); code != 0 || got != strings.Join(want, "\n") {
+		t.Errorf("got %d\n%s%s\nwant\n%s", code, got, stderr, strings.Join(want, "\n"))
+	}
+}
