@@ -52,6 +52,7 @@ them, and an identity service that issues tokens to anybody who asks. It prints 
 	cmd.Flags().StringVar(&listen, "listen", "", "the gateway's `HOST:PORT` (default 127.0.0.1:8080)")
 	cmd.Flags().StringVar(&admin, "admin", "", "the admin listener's `HOST:PORT` (default 127.0.0.1:9090)")
 	cmd.Flags().IntVar(&from, "ports-from", 0, "take the five ports from `N` on; 0: any that are free (default 8080, 9090, 9001, 9002, 9003)")
+	cmd.AddCommand(p.services())
 	return cmd
 }
 

@@ -51,6 +51,9 @@ func (i *Identity) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /token", i.token)
 	mux.HandleFunc("POST /token", i.token)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { // for gatehouse health
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
 	mux.HandleFunc("GET /.well-known/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, keyset.JWKS{Keys: []keyset.JWK{i.jwk}})
 	})
