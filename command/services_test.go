@@ -1,12 +1,18 @@
 package command
 
 import (
+	"errors"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"gatehouse/helper/keyset"
+	"gatehouse/helper/token"
 )
 
 // threePorts finds three free ports in a row.
@@ -41,9 +47,27 @@ func TestServicesWithoutAGateway(t *testing.T) {
 	if code, _, stderr := call(t, "health", "--admin", issuer); code != fine {
 		t.Errorf("health: %d %s", code, stderr)
 	}
-	raw := fetch(t, issuer+"/token?user=ada&scope=order&format=raw")
-	if subject, err := verifyIssued(t, key, issuer, strings.TrimSpace(raw)); err != nil || subject != "ada" {
-		t.Errorf("its token is for %q: %v", subject, err)
+	response, err := http.Get(issuer + "/token?user=ada&scope=order&format=raw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	raw, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := keyset.LoadPEM(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := token.NewVerifier([]token.Provider{{Name: "identity", Issuer: issuer, Audiences: []string{"gateway"},
+		Algorithms: []string{"ES256"}, Source: keyset.NewSet(keys...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller, err := verifier.Verify(t.Context(), strings.TrimSpace(string(raw)), "")
+	if err != nil || caller.Subject != "ada" {
+		t.Errorf("its token is for %q: %v", caller.Subject, err)
 	}
 	if code, _, stderr := call(t, "demo", "services", "--ports-from", strconv.Itoa(from), "--public-key", key+".other"); code != inputWrong || !strings.Contains(stderr, "--ports-from") {
 		t.Errorf("with taken ports: %d %s", code, stderr)
@@ -51,6 +75,7 @@ func TestServicesWithoutAGateway(t *testing.T) {
 	if _, err := os.Stat(key + ".other"); err == nil {
 		t.Error("it wrote a key though it doesn't serve")
 	}
+	r.interrupt()
 	if code := r.end(t); code != fine {
 		t.Errorf("exit code %d", code)
 	}
