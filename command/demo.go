@@ -79,7 +79,7 @@ func (p Process) runDemo(listen, admin string, ports demoPorts) (err error) {
 		return err
 	}
 	order, user, issuer := listeners[0], listeners[1], listeners[2]
-	around := demoAddresses{order: url(order), user: url(user), identity: url(issuer)}
+	around := demoAddresses{order: listenerURL(order), user: listenerURL(user), identity: listenerURL(issuer)}
 
 	identity, err := demo.NewIdentity(around.identity)
 	if err != nil {

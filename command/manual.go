@@ -8,7 +8,7 @@ import (
 // demoAddresses are the URLs of what the demo runs.
 type demoAddresses struct{ gateway, admin, order, user, identity string }
 
-func url(l net.Listener) string { return urlOf(l.Addr().String()) }
+func listenerURL(l net.Listener) string { return urlOf(l.Addr().String()) }
 
 // urlOf is where a listener can be reached from this machine.
 func urlOf(address string) string {

@@ -66,7 +66,7 @@ func (p Process) runServices(host string, from int, publicKey string) error {
 	group.Go(func() error { return demo.Serve(ctx, listeners[0], demo.Echo("order")) })
 	group.Go(func() error { return demo.Serve(ctx, listeners[1], demo.Echo("user")) })
 	group.Go(func() error { return demo.Serve(ctx, listeners[2], identity.Handler()) })
-	fmt.Fprintf(p.Stdout, "order %s, user %s, identity %s; the key: %s\n", url(listeners[0]), url(listeners[1]), url(listeners[2]), publicKey)
+	fmt.Fprintf(p.Stdout, "order %s, user %s, identity %s; the key: %s\n", listenerURL(listeners[0]), listenerURL(listeners[1]), listenerURL(listeners[2]), publicKey)
 	select {
 	case <-p.Signals:
 	case <-ctx.Done(): // the error is group.Wait's

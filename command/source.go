@@ -1,9 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -60,12 +62,9 @@ func routeConfig(flags []string) (*config.Config, error) {
 		if !ok || !strings.HasPrefix(path, "/") || url == "" {
 			return nil, usagef("--route %q: it is PATH=URL, such as /v1=http://127.0.0.1:9000", flag)
 		}
-		name := strings.ReplaceAll(strings.Trim(path, "/"), "/", "-")
-		if name == "" {
-			name = "root"
-		}
+		name := upstreamName(path)
 		if _, taken := upstreams[name]; taken {
-			return nil, usagef("--route %q: there is another one for this path", flag)
+			name += "-" + strconv.Itoa(len(upstreams)+1)
 		}
 		upstreams[name] = upstream{url, map[string]string{"path": path, "auth": "none"}}
 	}
@@ -75,6 +74,17 @@ func routeConfig(flags []string) (*config.Config, error) {
 	}
 	literal := []byte(strings.ReplaceAll(string(text), "$", "$$")) // the shell has substituted already
 	return config.Parse(flagSource, literal, func(string) (string, bool) { return "", false })
+}
+
+// upstreamName makes a name of a path, for the log and the metrics: v1 of /v1/, root of /.
+func upstreamName(path string) string {
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("_.", r) || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, path)
+	return cmp.Or(strings.Trim(name, "-_."), "root")
 }
 
 // withAddresses returns cfg with the listeners that flags name instead of the file's.
