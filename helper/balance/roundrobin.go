@@ -2,91 +2,39 @@ package balance
 
 import "sync/atomic"
 
-// maxTurns bounds the length of one round, whatever the weights.
-const maxTurns = 1 << 16
-
 // RoundRobin takes backends in turn, a backend of weight 2 twice as often as
 // one of weight 1. The turns of one round are worked out when it is made, by
 // smooth weighted round robin (as in nginx: the highest running weight is next
 // and pays back the total), so heavy backends are spread over the round: weights
 // 5, 1, 1 never take five turns in a row.
 type RoundRobin struct {
-	turns []uint16
-	next  atomic.Uint64
+	turns   []uint16
+	weights []int
+	next    atomic.Uint64
+	spare   atomic.Uint64 // turns given away by weight
 }
 
-// NewRoundRobin makes a picker over len(weights) backends. A backend of weight
-// 0 gets no turn. Weights are at most 65535 backends' worth; negative ones count as 0.
+// NewRoundRobin makes a picker over len(weights) backends, 65535 at most. A
+// backend of weight 0 gets no turn; negative weights count as 0.
 func NewRoundRobin(weights []int) *RoundRobin {
-	return &RoundRobin{turns: smooth(reduce(weights))}
+	reduced := reduce(weights)
+	return &RoundRobin{turns: smooth(reduced), weights: reduced}
 }
 
-// Pick returns the index of the backend whose turn it is, passing over those
-// for which allowed returns false, or -1 when none is allowed. A nil allowed
-// allows all.
-func (p *RoundRobin) Pick(allowed func(index int) bool) int {
+// Pick implements Picker. The turn of a backend that isn't allowed is passed
+// over by taking the next turn for good: were it given to the following backend
+// in the round, that one would get a double share.
+func (p *RoundRobin) Pick(c Candidates, _ uint64) int {
 	if len(p.turns) == 0 {
 		return -1
 	}
-	length := uint64(len(p.turns))
-	at := (p.next.Add(1) - 1) % length
-	for range p.turns {
-		index := int(p.turns[at])
-		if allowed == nil || allowed(index) {
+	for range p.weights {
+		turn := (p.next.Add(1) - 1) % uint64(len(p.turns))
+		if index := int(p.turns[turn]); allowed(c, index) {
 			return index
 		}
-		if at++; at == length {
-			at = 0
-		}
 	}
-	return -1
-}
-
-// reduce divides the weights by their greatest common divisor, and scales them
-// down when a round would still be longer than maxTurns.
-func reduce(weights []int) []int {
-	divisor, total := 0, 0
-	for _, w := range weights {
-		divisor = gcd(max(w, 0), divisor)
-		total += max(w, 0)
-	}
-	reduced := make([]int, len(weights))
-	for i, w := range weights {
-		if w <= 0 {
-			continue
-		}
-		reduced[i] = w / divisor
-		if rounds := total / divisor; rounds > maxTurns {
-			reduced[i] = max(1, int(float64(w)/float64(total)*maxTurns))
-		}
-	}
-	return reduced
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
-func smooth(weights []int) []uint16 {
-	total := 0
-	for _, w := range weights {
-		total += w
-	}
-	current := make([]int, len(weights))
-	turns := make([]uint16, 0, total)
-	for range total {
-		best := -1
-		for i, w := range weights {
-			current[i] += w
-			if w > 0 && (best < 0 || current[i] > current[best]) {
-				best = i
-			}
-		}
-		current[best] -= total
-		turns = append(turns, uint16(best))
-	}
-	return turns
+	// Heavy backends are away, or others took the turns between. The golden ratio
+	// spreads consecutive numbers evenly (Knuth, The Art of Computer Programming, 6.4).
+	return share(p.weights, c, -1, p.spare.Add(1)*0x9e3779b97f4a7c15)
 }

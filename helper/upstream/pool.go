@@ -49,7 +49,7 @@ func NewPool(backends []*Backend, weights []int) *Pool {
 
 // Pick returns the backend for the next request, or nil when there is none.
 func (p *Pool) Pick() *Backend {
-	index := p.picker.Pick(nil)
+	index := p.picker.Pick(balance.All{}, 0)
 	if index < 0 {
 		return nil
 	}
