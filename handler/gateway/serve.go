@@ -20,7 +20,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ex.Client = g.clients.Resolve(r.RemoteAddr, r.Header)
 	identify(ex, r.Header)
 	ex.Clientward.Set("X-Request-Id", ex.RequestID)
-	if g.draining.Load() {
+	if g.draining.Load() && r.Header["Upgrade"] == nil { // an upgrade has its own Connection
 		ex.Clientward.Set("Connection", "close")
 	}
 	defer g.finish(ex, r)
@@ -47,6 +47,9 @@ func identify(ex *exchange.Exchange, h http.Header) {
 
 // finish counts and logs the request. It runs also while a panic goes on up.
 func (g *Gateway) finish(ex *exchange.Exchange, r *http.Request) {
+	if r.ContentLength != 0 {
+		g.linger(ex)
+	}
 	duration := time.Since(ex.Start)
 	status := ex.Status()
 	if status == 0 { // the handler wrote nothing: net/http answers 200 with an empty body
@@ -64,6 +67,19 @@ func (g *Gateway) finish(ex *exchange.Exchange, r *http.Request) {
 		default:
 		}
 	}
+}
+
+// lingerTime is how long a client may take to send the rest of a body that
+// nobody reads.
+const lingerTime = 5 * time.Second
+
+// linger bounds what happens behind the handler: net/http reads the rest of a
+// short body, without limit of time, before it answers or closes.
+func (g *Gateway) linger(ex *exchange.Exchange) {
+	client := http.NewResponseController(ex.Writer.ResponseWriter)
+	until := time.Now().Add(min(lingerTime, g.writeIdle))
+	_ = client.SetReadDeadline(until)
+	_ = client.SetWriteDeadline(until.Add(g.writeIdle))
 }
 
 func entry(ex *exchange.Exchange, r *http.Request, status int, duration time.Duration) *logger.Entry {

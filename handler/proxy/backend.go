@@ -125,11 +125,3 @@ func setOrDrop(h http.Header, name, value string) {
 	}
 	h[name] = []string{value}
 }
-
-func dropCORS(h http.Header) {
-	for name := range h {
-		if strings.HasPrefix(name, "Access-Control-") {
-			delete(h, name)
-		}
-	}
-}

@@ -3,7 +3,9 @@ package proxy
 import (
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"gatehouse/helper/exchange"
 )
@@ -15,15 +17,23 @@ import (
 type requestBody struct {
 	io.ReadCloser
 	exchange *exchange.Exchange
-	limit    int64 // 0: none
+	limit    int64      // 0: none
+	mu       sync.Mutex // held while reading
+	over     bool       // the call has ended; under mu
 	read     atomic.Int64
 	failed   atomic.Pointer[error]
+	whole    atomic.Bool // read to its end
 	in       http.Header // trailers as they came
 	out      http.Header // trailers as they go on; filled at the end of the body
 	watch    *watchdog
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.over {
+		return 0, http.ErrBodyReadAfterClose // not EOF: half a body would look whole
+	}
 	b.exchange.Waiting.Add(1)
 	n, err := b.ReadCloser.Read(p)
 	b.exchange.Waiting.Add(-1)
@@ -34,6 +44,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	}
 	switch {
 	case err == io.EOF:
+		b.whole.Store(true)
 		for name := range b.out {
 			b.out[name] = b.in[name]
 		}
@@ -41,6 +52,21 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		return n, b.fail(err)
 	}
 	return n, err
+}
+
+// end stops the reading when the upstream has answered before the body was
+// over. A read that waits for the client is broken off: net/http would wait for
+// it, with no limit, before it could close the connection.
+func (b *requestBody) end() {
+	if b == nil {
+		return
+	}
+	if !b.mu.TryLock() {
+		_ = http.NewResponseController(b.exchange.Writer.ResponseWriter).SetReadDeadline(time.Now())
+		b.mu.Lock()
+	}
+	b.over = true
+	b.mu.Unlock()
 }
 
 func (b *requestBody) fail(err error) error {

@@ -43,6 +43,7 @@ func (c *call) do(w http.ResponseWriter, r *http.Request) {
 	defer func() { // also when httputil panics with ErrAbortHandler
 		c.backend.Release()
 		c.watch.stop()
+		c.request.end()
 		c.settle()
 	}()
 	c.upstream.backends[c.backend].ServeHTTP(w, r)
@@ -50,6 +51,9 @@ func (c *call) do(w http.ResponseWriter, r *http.Request) {
 		v := classify(c.ctx, c.request, c.err)
 		ex.Judge(v.outcome)
 		ex.Refuse(w, v.problem)
+		if v.problem.Code == problem.ClientClosed {
+			panic(http.ErrAbortHandler) // a client that closed only its half would be told 200 by net/http
+		}
 	}
 }
 
@@ -66,10 +70,7 @@ func (c *call) answered(res *http.Response) {
 	} else {
 		ex.Judge(exchange.Success)
 	}
-	ex.Clientward.Scrub(res.Header)
-	if ex.DropCORS {
-		dropCORS(res.Header)
-	}
+	ex.Scrub(res.Header)
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		if stream, ok := res.Body.(io.ReadWriteCloser); ok {
 			c.watch.lift()
@@ -77,6 +78,12 @@ func (c *call) answered(res *http.Response) {
 			res.Body = c.upgraded
 		}
 		return
+	}
+	if c.request != nil && !c.request.whole.Load() && res.Request.ProtoMajor == 1 { // a clone of the client's request
+		// The answer must not wait until the client has sent its body, nor may
+		// what is left of that be taken for the next request.
+		_ = http.NewResponseController(ex.Writer.ResponseWriter).EnableFullDuplex()
+		ex.Clientward.Set("Connection", "close")
 	}
 	c.answer = answerBody{ReadCloser: res.Body, call: c}
 	res.Body = &c.answer

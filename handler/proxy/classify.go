@@ -64,10 +64,10 @@ func clientFault(ctx context.Context, body *requestBody, err error) (verdict, bo
 		return neutral(problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true}), true
 	case errors.Is(cause, errClientStalled):
 		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body came too slowly.", Close: true}), true
+	case fault != nil: // before the context: a body that breaks off ends that too
+		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body broke off or isn't well formed.", Close: true}), true
 	case errors.Is(cause, context.Canceled):
 		return neutral(problem.Problem{Code: problem.ClientClosed}), true
-	case fault != nil:
-		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body broke off or isn't well formed.", Close: true}), true
 	}
 	return verdict{}, false
 }

@@ -65,15 +65,18 @@ func (w *watchdog) fire() {
 	if w.total > 0 && now >= w.total && !w.endless.Load() {
 		cause = errRequestTimeout
 	}
-	if w.exchange.Waiting.Load() > 0 {
+	stalled := w.exchange.Waiting.Load() > 0
+	if stalled {
 		cause = errClientStalled
+	}
+	w.cancel(cause)
+	if stalled {
 		// Nothing may block on the client any longer, neither a read of the body
 		// nor the server when it clears up behind the handler.
 		client := http.NewResponseController(w.exchange.Writer.ResponseWriter)
 		_ = client.SetReadDeadline(time.Now())
 		_ = client.SetWriteDeadline(time.Now())
 	}
-	w.cancel(cause)
 }
 
 // touch records that a byte went by.

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -66,6 +67,7 @@ type Exchange struct {
 	Clientward   Headers // set on the answer to the client
 	DropToken    bool    // Authorization isn't forwarded
 	DropCORS     bool    // the upstream's Access-Control-* headers are replaced by the gateway's
+	BodyLimit    int64   // bytes of the request's body, besides the route's own limit; 0: none. See LimitBody
 
 	// Set by the proxy.
 	Outcome      Outcome
@@ -100,7 +102,7 @@ type contextKey struct{}
 // The caller fills Trace, Client and RequestID.
 func Begin(w http.ResponseWriter, r *http.Request, writeIdle time.Duration) (*Exchange, *http.Request) {
 	ex := &Exchange{Start: time.Now(), Route: None, Upstream: None}
-	ex.Writer = Writer{ResponseWriter: w, ex: ex, idle: writeIdle}
+	ex.Writer = Writer{ResponseWriter: w, ex: ex, idle: writeIdle, head: r.Method == http.MethodHead}
 	return ex, r.WithContext(context.WithValue(r.Context(), contextKey{}, ex))
 }
 
@@ -126,8 +128,18 @@ func (ex *Exchange) Judge(o Outcome) {
 	}
 }
 
+// LimitBody keeps the request's body to limit bytes, at least 1. Of several
+// limits the smallest counts.
+func (ex *Exchange) LimitBody(limit int64) {
+	if ex.BodyLimit == 0 || limit < ex.BodyLimit {
+		ex.BodyLimit = limit
+	}
+}
+
 // Refuse answers with p and records its code. When the answer has already
-// begun, only the code is recorded: nothing is written twice.
+// begun, only the code is recorded: nothing is written twice. What is queued
+// for the client goes along, but p's own headers stand above it: a route's
+// Cache-Control is not for its errors.
 func (ex *Exchange) Refuse(w http.ResponseWriter, p problem.Problem) {
 	ex.Code = p.Code
 	if ex.Writer.Started() {
@@ -137,7 +149,23 @@ func (ex *Exchange) Refuse(w http.ResponseWriter, p problem.Problem) {
 		ex.Writer.status = problem.StatusClientClosed // nobody is there to read an answer
 		return
 	}
+	ex.Clientward.Apply(w.Header())
+	ex.Clientward.Clear()
 	p.Write(w, ex.TraceID)
+}
+
+// Scrub takes from the header of an upstream's answer what the gateway sets
+// itself, so that its value stands alone.
+func (ex *Exchange) Scrub(h http.Header) {
+	ex.Clientward.Scrub(h)
+	if !ex.DropCORS {
+		return
+	}
+	for name := range h {
+		if strings.HasPrefix(name, "Access-Control-") {
+			delete(h, name)
+		}
+	}
 }
 
 // Status is the status that the client got, 499 when it left before.

@@ -2,7 +2,7 @@ package exchange
 
 import "net/http"
 
-// Header is one queued header; an empty Value with Remove set takes it away.
+// Header is one queued header. Value is empty where Op is Remove.
 type Header struct {
 	Name, Value string
 	Op          Op
@@ -39,6 +39,9 @@ func (q *Headers) Set(name, value string) { q.Queue(Header{Name: name, Value: va
 // Add queues value to be added to name.
 func (q *Headers) Add(name, value string) { q.Queue(Header{Name: name, Value: value, Op: Add}) }
 
+// Remove queues every value of name to be taken away.
+func (q *Headers) Remove(name string) { q.Queue(Header{Name: name, Op: Remove}) }
+
 // Apply carries the queue out on h.
 func (q *Headers) Apply(h http.Header) {
 	for _, e := range q.queue {
@@ -52,6 +55,9 @@ func (q *Headers) Apply(h http.Header) {
 		}
 	}
 }
+
+// Clear empties the queue.
+func (q *Headers) Clear() { q.queue = nil }
 
 // Scrub takes from h what the queue will set, so that the gateway's value
 // stands alone.

@@ -23,6 +23,7 @@ type Writer struct {
 	extended time.Time     // when the write deadline was last moved
 	always   bool          // each write is flushed
 	failed   bool          // the client took no more
+	head     bool          // the answer to HEAD has no body
 }
 
 // Failed says whether a write to the client failed.
@@ -41,6 +42,9 @@ func (w *Writer) Bytes() int64 { return w.bytes }
 // FlushAlways makes each write go out at once.
 func (w *Writer) FlushAlways() { w.always = true }
 
+// FlushesAlways says whether each write goes out at once.
+func (w *Writer) FlushesAlways() bool { return w.always }
+
 // Unwrap returns the server's own writer, for http.ResponseController.
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
@@ -54,12 +58,18 @@ func (w *Writer) WriteHeader(status int) {
 	h := w.Header()
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
 		RemoveHopByHop(h)
+		w.ex.Scrub(h)
+		w.ExtendDeadline()
 		w.ResponseWriter.WriteHeader(status)
 		return
 	}
 	w.status = status
 	w.applyQueue(h)
+	w.ExtendDeadline() // the deadline of the request before may still stand on the connection
 	w.ResponseWriter.WriteHeader(status)
+	if w.always {
+		_ = w.FlushError()
+	}
 }
 
 func (w *Writer) applyQueue(h http.Header) {
@@ -74,7 +84,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.ExtendDeadline()
 	w.ex.Waiting.Add(1)
 	n, err := w.ResponseWriter.Write(p)
-	w.bytes += int64(n)
+	if !w.head { // net/http takes the body of an answer to HEAD and sends nothing
+		w.bytes += int64(n)
+	}
 	if err == nil && w.always {
 		err = http.NewResponseController(w.ResponseWriter).Flush()
 	}

@@ -1,0 +1,78 @@
+package gateway_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"strings"
+	"testing"
+)
+
+const upload = "POST / HTTP/1.1\r\nHost: gw.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"
+
+// A chunked body reaches the backend piece by piece, and an answer reaches the
+// client while its body is still on the way.
+func TestBothDirectionsStream(t *testing.T) {
+	backend := newRawBackend(t, func(head string, conn net.Conn, in *bufio.Reader) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+		for {
+			size, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			piece, _ := in.ReadString('\n')
+			_, _ = io.WriteString(conn, size+piece) // the echo, in the chunks that came
+			if size == "0\r\n" {
+				return
+			}
+		}
+	})
+	s := start(t, backend.Addr().String(), openConfig)
+	c := s.dial()
+	c.send(strings.Replace(upload, "Host", "Connection: close\r\nHost", 1))
+	if head := c.head(); !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") {
+		t.Fatalf("got %q", head)
+	}
+	c.expect("1\r\na\r\n")
+	c.send("2\r\nbc\r\n")
+	c.expect("2\r\nbc\r\n")
+	c.send("0\r\n\r\n")
+	c.expect("0\r\n\r\n")
+	if te := headerLines(backend.last(t), "Transfer-Encoding"); strings.Join(te, "|") != "chunked" {
+		t.Errorf("the backend got Transfer-Encoding %q", te)
+	}
+	logged(t, s.only(), map[string]any{"status": 200, "bytes_in": 3, "bytes_out": 3, "code": ""})
+}
+
+// An answer that needs no body comes at once, and a client that never sends the
+// rest can't keep the connection.
+func TestEarlyAnswersDoNotWaitForTheBody(t *testing.T) {
+	ends := make(chan string, 1)
+	backend := newRawBackend(t, func(_ string, conn net.Conn, in *bufio.Reader) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno")
+		body, _ := io.ReadAll(in)
+		ends <- string(body)
+	})
+	const yaml = "server: {timeouts: {write_idle: 200ms}}\n"
+	for _, row := range []struct{ name, yaml, status string }{
+		{"of the backend", yaml + openConfig, "403"},
+		{"of the gateway", yaml + strings.Replace(openConfig, "auth: none", "auth: none, methods: [GET]", 1), "405"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := start(t, backend.Addr().String(), row.yaml)
+			c := s.dial()
+			c.send(upload)
+			if got := c.answer("POST"); !strings.HasPrefix(got.Status, row.status) {
+				t.Fatalf("got %s", got.Status)
+			}
+			if _, err := c.in.ReadByte(); err != io.EOF {
+				t.Errorf("the connection isn't closed: %v", err)
+			}
+			if row.status == "403" {
+				if body := wait(t, ends, "the end at the backend"); strings.Contains(body, "0\r\n\r\n") {
+					t.Errorf("half a body looked whole to the backend: %q", body)
+				}
+			}
+		})
+	}
+}
