@@ -151,3 +151,7 @@ func newBodyBackend(t *testing.T) (*rawBackend, <-chan string) {
 		_, _ = io.WriteString(conn, okAnswer)
 	}), bodies
 }
+
+// ticks lets real time pass where a limit of the transport or the kernel is
+// what is tested: synctest can't fake a socket's deadline.
+func ticks(milliseconds int) { <-time.After(time.Duration(milliseconds) * time.Millisecond) }
