@@ -1,6 +1,7 @@
 package keyset
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -113,6 +114,21 @@ func (k Key) Material() any { return k.material }
 func (k Key) Public() (crypto.PublicKey, bool) {
 	_, secret := k.material.([]byte)
 	return k.material, k.material != nil && !secret
+}
+
+// equal says whether two keys have the same ID, algorithms and material.
+func (k Key) equal(other Key) bool {
+	if k.ID != other.ID || !slices.Equal(k.algorithms, other.algorithms) {
+		return false
+	}
+	switch material := k.material.(type) {
+	case []byte:
+		secret, ok := other.material.([]byte)
+		return ok && bytes.Equal(material, secret)
+	case interface{ Equal(crypto.PublicKey) bool }:
+		return material.Equal(other.material)
+	}
+	return false
 }
 
 // String returns the key's ID and algorithms, never its material.

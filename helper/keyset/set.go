@@ -3,14 +3,18 @@ package keyset
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 )
 
 // maxCandidates bounds how many signatures one token can make the gateway verify.
 const maxCandidates = 8
 
-// UnavailableError says that a source has no keys yet: the request can be neither accepted nor refused. Err is why.
+// UnavailableError says that a source has no keys yet: the request can be neither accepted nor refused. Err is why, and
+// RetryAfter when the source tries again.
 type UnavailableError struct {
-	Err error
+	Err        error
+	RetryAfter time.Duration
 }
 
 func (e *UnavailableError) Error() string { return fmt.Sprintf("keys are unavailable: %v", e.Err) }
@@ -18,6 +22,7 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // Set is a fixed set of keys, and the source of keys for secrets and PEM files.
 type Set struct {
+	keys        []Key
 	byAlgorithm map[string]candidates
 }
 
@@ -30,7 +35,7 @@ type candidates struct {
 
 // NewSet makes a set of keys. Several may share an ID.
 func NewSet(keys ...Key) *Set {
-	set := &Set{byAlgorithm: make(map[string]candidates)}
+	set := &Set{keys: keys, byAlgorithm: make(map[string]candidates)}
 	for _, algorithm := range Algorithms() {
 		if c := candidatesFor(keys, algorithm); len(c.all) > 0 {
 			set.byAlgorithm[algorithm] = c
@@ -73,4 +78,25 @@ func (s *Set) Keys(_ context.Context, kid, algorithm string) ([]Key, error) {
 		return named, nil
 	}
 	return c.nameless, nil
+}
+
+// Generation is 0: no key ever leaves a Set.
+func (s *Set) Generation() uint64 { return 0 }
+
+// Len is how many keys there are.
+func (s *Set) Len() int { return len(s.keys) }
+
+// has says whether a key has the ID kid, for whatever algorithm.
+func (s *Set) has(kid string) bool {
+	return kid != "" && slices.ContainsFunc(s.keys, func(key Key) bool { return key.ID == kid })
+}
+
+// within says whether every key of s is among the keys of other.
+func (s *Set) within(other *Set) bool {
+	for _, key := range s.keys {
+		if !slices.ContainsFunc(other.keys, key.equal) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,151 @@
+package keyset
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// RemoteOptions are where a Remote gets its keys and how often.
+type RemoteOptions struct {
+	// URL is the key set's (RFC 7517). With Issuer it must be "".
+	URL string
+	// Issuer is whose OpenID Connect discovery document names the key set's URL.
+	Issuer string
+	// Refresh is how often the set is fetched; a shorter max-age of the answer counts, down to a tenth of it.
+	Refresh time.Duration
+	// Cooldown is how long after a fetch for an unknown kid no other kid causes one.
+	Cooldown time.Duration
+	// Transport makes the requests; nil: one that verifies TLS with the system's roots and uses the proxy of the environment.
+	Transport http.RoundTripper
+	// Refreshed is told of every fetch. It is called one at a time, from Run.
+	Refreshed func(Refresh)
+}
+
+const (
+	fetchTimeout = 5 * time.Second // of one fetch, discovery and redirects included
+	longestWait  = fetchTimeout + time.Second
+	discovery    = "/.well-known/openid-configuration" // OpenID Connect Discovery 1.0, section 4
+)
+
+// Remote is the source of the keys that an issuer publishes. It starts without any; Run fetches them.
+type Remote struct {
+	current
+	options RemoteOptions
+	client  *http.Client
+	wanted  chan struct{} // gets a value when an unknown kid wants a fetch
+	etag    string        // of the set in use; Run's own, like etagURL
+	etagURL string
+
+	mu        sync.Mutex
+	done      chan struct{} // closed and replaced at the end of each fetch
+	fetching  bool          // one was asked for or is in flight
+	attempted bool          // one has ended
+	ended     bool          // Run has
+	asked     time.Time     // when an unknown kid last caused a fetch
+	next      time.Time     // when the next fetch is due
+	confirmed time.Time     // when the set was last known to be the issuer's, at first when the Remote was made
+	failure   error         // of the last fetch
+}
+
+// NewRemote makes a Remote.
+func NewRemote(o RemoteOptions) *Remote {
+	r := &Remote{options: o, wanted: make(chan struct{}, 1), done: make(chan struct{}), confirmed: time.Now(), failure: errNotFetched}
+	r.client = &http.Client{Transport: o.Transport, CheckRedirect: checkRedirect}
+	if o.Transport == nil {
+		r.client.Transport = newTransport()
+	}
+	return r
+}
+
+var errNotFetched = errors.New("they haven't been fetched yet")
+
+// Ready says whether there are keys.
+func (r *Remote) Ready() bool { return r.load() != nil }
+
+// Age is how long ago the issuer last confirmed the set; before the first time, how long the Remote has been trying.
+func (r *Remote) Age() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Since(r.confirmed)
+}
+
+// Keys is like [Set.Keys]. For a kid that isn't known it waits for one fetch, if the cooldown allows one; before the first
+// set it waits for the first fetch and is an *[UnavailableError] after it.
+func (r *Remote) Keys(ctx context.Context, kid, algorithm string) ([]Key, error) {
+	if keys, known := r.look(ctx, kid, algorithm); known {
+		return keys, nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, longestWait, errWait)
+	defer cancel()
+	for range 2 { // the fetch in flight may have begun before the key was published, the next one hasn't
+		fetched := r.ask()
+		if fetched == nil {
+			break
+		}
+		select {
+		case <-fetched:
+		case <-ctx.Done():
+			if context.Cause(ctx) != errWait { //nolint:errorlint // the cause is the value itself
+				return nil, ctx.Err()
+			}
+		}
+		if keys, known := r.look(ctx, kid, algorithm); known {
+			return keys, nil
+		}
+	}
+	if !r.Ready() {
+		return nil, r.unavailable()
+	}
+	return nil, nil
+}
+
+var errWait = errors.New("waited long enough for keys")
+
+// look finds keys in the set. They are known, even if there are none, when a fetch could bring no others.
+func (r *Remote) look(ctx context.Context, kid, algorithm string) (keys []Key, known bool) {
+	set := r.load()
+	if set == nil {
+		return nil, false
+	}
+	keys, _ = set.Keys(ctx, kid, algorithm) // a Set has no error
+	return keys, len(keys) > 0 || set.has(kid)
+}
+
+// ask returns what to wait for: the end of the fetch in flight, or of one that it causes. nil means that no fetch is near.
+func (r *Remote) ask() <-chan struct{} {
+	ready := r.Ready()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.ended:
+		return nil
+	case !ready && !r.attempted: // the first fetch comes without asking
+		return r.done
+	case !ready: // it failed, and the next attempts come at their own pace
+		return nil
+	case r.fetching:
+		return r.done
+	case !r.asked.IsZero() && time.Since(r.asked) < r.options.Cooldown:
+		return nil
+	}
+	r.asked, r.fetching = time.Now(), true
+	r.wanted <- struct{}{} // there is room: begin empties it, and fetching keeps others away until then
+	return r.done
+}
+
+func (r *Remote) unavailable() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return &UnavailableError{Err: r.failure, RetryAfter: max(time.Second, time.Until(r.next))}
+}
+
+func (r *Remote) documentURL() string {
+	if r.options.Issuer == "" {
+		return r.options.URL
+	}
+	return strings.TrimSuffix(r.options.Issuer, "/") + discovery
+}
