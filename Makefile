@@ -1,0 +1,44 @@
+# make check is what .ci/run calls. FUZZTIME is per target: make fuzz FUZZTIME=1m
+FUZZTIME ?= 20s
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LINT     := bin/golangci-lint-v2.15.0
+
+.PHONY: check build test vet lint fuzz bench docs image demo clean
+check: build vet lint test
+	$(MAKE) fuzz FUZZTIME=2s
+
+build:
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o gatehouse .
+
+# The smoke test of the built binary and the laws of the repository are among the tests.
+test:
+	go test -race ./...
+
+vet:
+	go vet ./...
+
+lint: $(LINT)
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt -w is needed"; exit 1; }
+	$(LINT) run ./...
+
+$(LINT):
+	GOBIN=$(CURDIR)/bin/install go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(subst bin/golangci-lint-,,$(LINT))
+	mv bin/install/golangci-lint $(LINT)
+
+fuzz:
+	FUZZTIME=$(FUZZTIME) bash .ci/fuzz.sh
+
+bench:
+	go run ./bench/chain
+
+docs:
+	go generate ./helper/config
+
+image:
+	docker build --build-arg VERSION=$(VERSION) -t gatehouse .
+
+demo:
+	go run . demo
+
+clean:
+	rm -rf bin dist gatehouse
