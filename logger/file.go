@@ -42,7 +42,7 @@ func openFile(o Options) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening log file: %w", err)
 	}
-	defer f.Close()
+	defer f.Close() //nolint:errcheck // nothing was written through it
 	if err := f.Chmod(filePerm); err != nil {
 		return nil, fmt.Errorf("making log file private: %w", err)
 	}

@@ -1,6 +1,3 @@
-// Package load drives HTTP/1.1 load over kept-alive connections and measures a
-// server process from outside: requests, latencies, CPU time and memory. It is
-// for the benchmarks only: it reads just enough of an answer to count it.
 package load
 
 import (

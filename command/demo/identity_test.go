@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -115,7 +116,7 @@ func TestExpiredTokensOnDemand(t *testing.T) {
 	}
 	_, body := ask(t, i, "GET", "/token?user=ada&format=raw&ttl=-5m", "")
 	_, err = verifier(t, i).Verify(t.Context(), strings.TrimSpace(body), "")
-	if refused, ok := err.(*token.Error); !ok || refused.Reason != token.Expired {
+	if refused := new(token.Error); !errors.As(err, &refused) || refused.Reason != token.Expired {
 		t.Errorf("got %v, want Expired", err)
 	}
 }

@@ -92,7 +92,7 @@ func results(ctx context.Context, prometheus, expr string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()
+	defer answer.Body.Close() //nolint:errcheck // it was only read
 	var body struct {
 		Error string `json:"error"`
 		Data  struct {

@@ -97,7 +97,7 @@ func (c *call) answerEnded(err error) {
 	}
 	c.ended = true
 	c.exchange.UpstreamTime = time.Since(c.started)
-	if err == io.EOF {
+	if err == io.EOF { //nolint:errorlint // a wrapped one is no regular end
 		return
 	}
 	c.exchange.Code = c.cutCode(err)

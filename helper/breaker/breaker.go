@@ -9,6 +9,7 @@ import (
 // metric gateway_breaker_state.
 type State uint8
 
+// The states.
 const (
 	Closed   State = 0 // every request passes
 	HalfOpen State = 1 // a few trials pass
@@ -30,6 +31,7 @@ func (s State) String() string {
 // Override is an operator's decision about a breaker.
 type Override uint8
 
+// The decisions.
 const (
 	Auto         Override = iota // the results decide
 	ForcedOpen                   // nothing passes

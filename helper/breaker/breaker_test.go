@@ -211,7 +211,7 @@ func TestAPermitThatIsUsedAgainGivesBackWhatItHeld(t *testing.T) {
 		b := breaker.New(breaker.Options{Failures: 1, OpenFor: openFor, HalfOpenRequests: 1})
 		play(t, b, "failure wait")
 		var p breaker.Permit
-		if !b.Acquire(&p) || !b.Acquire(&p) {
+		if first, again := b.Acquire(&p), b.Acquire(&p); !first || !again {
 			t.Fatal("the one trial's place was lost")
 		}
 		p.Success()

@@ -133,7 +133,7 @@ func agree(t *testing.T, seed uint64) {
 	}
 	var pairs []*pair
 	for i := range 400 {
-		step := "nothing"
+		var step string
 		switch n := random.IntN(100); {
 		case n < 45:
 			p := &pair{real: new(breaker.Permit)}

@@ -3,6 +3,7 @@ package token
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -42,11 +43,11 @@ func FuzzDuplicateNames(f *testing.F) {
 		if (err == nil) != (object != nil) {
 			t.Errorf("%q: %v with error %v", text, object, err)
 		}
-		if err != nil && err != errDuplicate {
+		if err != nil && !errors.Is(err, errDuplicate) {
 			return
 		}
 		decoder := json.NewDecoder(strings.NewReader(text))
-		if duplicate := hasDuplicate(t, decoder); duplicate != (err == errDuplicate) {
+		if duplicate := hasDuplicate(t, decoder); duplicate != errors.Is(err, errDuplicate) {
 			t.Errorf("%q: duplicate = %v, error %v", text, duplicate, err)
 		}
 	})

@@ -89,7 +89,7 @@ func (f *File) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-lost: // events, when there were too many
+		case <-lost: //nolint:errcheck // it says that events were lost: there were too many
 			settle.Reset(f.options.Settle)
 			continue
 		case <-events:
