@@ -41,13 +41,13 @@ func (m *model) retry() bool {
 func pass(d time.Duration) { <-time.After(d) }
 
 func TestTheBudgetAgreesWithTheModel(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(100) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			ratio := float64(random.IntN(5)) / 5
 			budget, m := retry.NewBudget(ratio), &model{ratio: ratio, start: time.Now()}
 			granted, refused := 0, 0
-			for i := range 500 {
+			for i := range 300 {
 				switch n := random.IntN(10); {
 				case n < 5:
 					for range random.IntN(10) {

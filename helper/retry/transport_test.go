@@ -126,8 +126,10 @@ func refuseFirst(listener net.Listener, seen chan<- []byte) {
 		case part.StreamID != first:
 			data = append(data, part.Data()...)
 			if part.StreamEnded() {
-				framer.WriteHeaders(http2.HeadersFrameParam{StreamID: part.StreamID, BlockFragment: []byte{0x88}, EndHeaders: true, EndStream: true}) // :status 200
-				seen <- data // taken once the client has its answer
+				ok := []byte{0x88} // :status 200
+				framer.WriteHeaders(http2.HeadersFrameParam{StreamID: part.StreamID, BlockFragment: ok, EndHeaders: true, EndStream: true})
+				// The test takes it once the client has its answer.
+				seen <- data
 				return
 			}
 		}
