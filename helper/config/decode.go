@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"gatehouse/helper/suggest"
 )
 
 // decoder fills the types of this package from YAML nodes, by their yaml tags. It reports and goes on.
@@ -128,7 +130,7 @@ func (d *decoder) decodeStruct(node *yaml.Node, into reflect.Value, at place, re
 		case name == "<<":
 			d.add(key.Line, key.Column, at.field(name).key, "merge keys aren't supported: write the keys out")
 		default:
-			d.add(key.Line, key.Column, at.field(name).key, "is not a key"+suggestion(name, sortedKeys(fields)))
+			d.add(key.Line, key.Column, at.field(name).key, "is not a key"+suggest.Suffix(name, sortedKeys(fields)))
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gatehouse/helper/suggest"
 )
 
 // report collects the problems of one file, and knows where each key of it stands.
@@ -84,7 +86,7 @@ func (s section) refuse(format string, args ...any) {
 
 func (s section) oneOf(value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		s.refuse("%s is not one of %s%s", s.written(), strings.Join(allowed, ", "), suggestion(value, allowed))
+		s.refuse("%s is not one of %s%s", s.written(), strings.Join(allowed, ", "), suggest.Suffix(value, allowed))
 	}
 }
 
@@ -111,42 +113,4 @@ func (s section) needed(value string, what string) bool {
 		s.refuse("is needed: write %s", what)
 	}
 	return value != ""
-}
-
-// suggestion is `: did you mean "x"?` for the candidate nearest to a misspelt word, or "".
-func suggestion(word string, candidates []string) string {
-	best, fewest := "", min(len(word)/3+2, len(word))
-	for _, candidate := range candidates {
-		if edits := distance(strings.ToLower(word), strings.ToLower(candidate)); edits < fewest || edits == fewest && candidate < best {
-			best, fewest = candidate, edits
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(": did you mean %q?", best)
-}
-
-// distance is Levenshtein's: the fewest bytes to insert, remove or change.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 { // nothing of ours is that long, and a hostile file may be
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substituted := diagonal
-			if a[i] != b[j] {
-				substituted++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substituted, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"gatehouse/helper/suggest"
 )
 
 func (c *Config) validateRoute(r *Route, at section) {
@@ -74,7 +76,7 @@ func (c *Config) validateTarget(r *Route, at section) {
 // refersTo checks that a name is one of a section's.
 func (s section) refersTo(name, section string, names []string) {
 	if !slices.Contains(names, name) {
-		s.refuse("%s is not one of %s%s", s.written(), section, suggestion(name, names))
+		s.refuse("%s is not one of %s%s", s.written(), section, suggest.Suffix(name, names))
 	}
 }
 

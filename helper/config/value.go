@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"gatehouse/helper/notation"
 )
 
 // The errors of UnmarshalText complete the sentence "VALUE is …" and leave the value itself out: it may come from the environment.
@@ -48,28 +48,13 @@ func (d Duration) String() string {
 // Size is a number of bytes: 512, 64KiB, 10MiB, 1GiB. Never negative.
 type Size int64
 
-var sizeForm = regexp.MustCompile(`^([0-9]{1,18})(KiB|MiB|GiB)?$`)
-
-// sizeUnit is the number of bytes in a unit; 1 for "".
-func sizeUnit(name string) int64 {
-	return map[string]int64{"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[name]
-}
-
 // UnmarshalText accepts whole bytes, KiB, MiB and GiB.
 func (s *Size) UnmarshalText(text []byte) error {
-	match := sizeForm.FindStringSubmatch(string(text))
-	if match == nil {
-		return errors.New("not a size: write 512, 64KiB, 10MiB or 1GiB")
-	}
-	number, err := strconv.ParseInt(match[1], 10, 64)
+	number, err := notation.ParseSize(string(text))
 	if err != nil {
-		return errors.New("not a size: write 512, 64KiB, 10MiB or 1GiB")
+		return err
 	}
-	unit := sizeUnit(match[2])
-	if number > math.MaxInt64/unit {
-		return errors.New("too large for a size: write 512, 64KiB, 10MiB or 1GiB")
-	}
-	*s = Size(number * unit)
+	*s = Size(number)
 	return nil
 }
 
@@ -79,7 +64,7 @@ func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // String uses the largest unit that leaves a whole number.
 func (s Size) String() string {
 	for _, name := range []string{"GiB", "MiB", "KiB"} {
-		if unit := sizeUnit(name); s != 0 && int64(s)%unit == 0 {
+		if unit := notation.Unit(name); s != 0 && int64(s)%unit == 0 {
 			return strconv.FormatInt(int64(s)/unit, 10) + name
 		}
 	}
@@ -92,27 +77,13 @@ type Rate struct {
 	Period time.Duration
 }
 
-var rateForm = regexp.MustCompile(`^([0-9]{1,10})/(s|m|h)$`)
-
 // UnmarshalText accepts 0 and N/s, N/m, N/h.
 func (r *Rate) UnmarshalText(text []byte) error {
-	if string(text) == "0" {
-		*r = Rate{}
-		return nil
+	events, period, err := notation.ParseRate(string(text))
+	if err != nil {
+		return err
 	}
-	match := rateForm.FindStringSubmatch(string(text))
-	if match == nil {
-		return errors.New("not a rate: write 10/s, 600/m, 5000/h, or 0 for none")
-	}
-	events, err := strconv.Atoi(match[1])
-	if err != nil || events > int(time.Second) { // more than one a nanosecond can't be told apart
-		return errors.New("too fast for a rate: write 10/s, 600/m or 5000/h")
-	}
-	period := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[match[2]]
 	*r = Rate{Events: events, Period: period}
-	if events == 0 {
-		*r = Rate{}
-	}
 	return nil
 }
 
@@ -174,16 +145,9 @@ type Prefix struct{ netip.Prefix }
 
 // UnmarshalText accepts 10.0.0.0/8, 2001:db8::/32, 127.0.0.1 and ::1. Bits past the length are refused: they are a slip of the pen.
 func (p *Prefix) UnmarshalText(text []byte) error {
-	if address, err := netip.ParseAddr(string(text)); err == nil && address.Zone() == "" {
-		*p = Prefix{netip.PrefixFrom(address, address.BitLen())}
-		return nil
-	}
-	prefix, err := netip.ParsePrefix(string(text))
+	prefix, err := notation.ParsePrefix(string(text))
 	if err != nil {
-		return errors.New("not a CIDR: write 10.0.0.0/8, 2001:db8::/32 or an address")
-	}
-	if prefix != prefix.Masked() {
-		return errors.New("not a CIDR, as it has bits set past its length: write 10.0.0.0/8 rather than 10.0.0.1/8")
+		return err
 	}
 	*p = Prefix{prefix}
 	return nil
