@@ -199,7 +199,7 @@ func fieldComments(t *testing.T) map[string]comment {
 			if spec, ok := node.(*ast.TypeSpec); ok {
 				if section, ok := spec.Type.(*ast.StructType); ok {
 					for _, field := range section.Fields.List {
-						if field.Tag != nil {
+						if field.Tag != nil && strings.Contains(field.Tag.Value, "yaml:") {
 							comments[spec.Name.Name+"."+field.Names[0].Name] = parseComment(t, spec.Name.Name, field)
 						}
 					}

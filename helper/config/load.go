@@ -23,12 +23,16 @@ const maxFileSize = 4 << 20
 func Load(path string, env func(string) (string, bool)) (*Config, error) {
 	text, err := readFile(path)
 	if err != nil {
-		if pathError := new(fs.PathError); errors.As(err, &pathError) {
-			err = pathError.Err // the path stands before it already
-		}
-		return nil, &Problems{{File: path, Message: fmt.Sprintf("can't be read: %v", err)}}
+		return nil, unreadable(path, err)
 	}
 	return Parse(path, text, env)
+}
+
+func unreadable(path string, err error) error {
+	if pathError := new(fs.PathError); errors.As(err, &pathError) {
+		err = pathError.Err // the path stands before it already
+	}
+	return &Problems{{File: path, Message: fmt.Sprintf("can't be read: %v", err)}}
 }
 
 func readFile(path string) ([]byte, error) {
@@ -36,7 +40,7 @@ func readFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // it was only read
 	return io.ReadAll(io.LimitReader(file, maxFileSize+1))
 }
 
@@ -46,24 +50,48 @@ func readFile(path string) ([]byte, error) {
 // ${NAME}, ${NAME:-fallback} and $$ (a plain $) are replaced in values, after the text is parsed: a value from the environment
 // is always one scalar, whatever it contains. In a plain scalar it may become a number (max: ${N}); a quoted one stays a text.
 func Parse(name string, text []byte, env func(string) (string, bool)) (*Config, error) {
+	c, _, err := parse(name, text, env)
+	return c, err
+}
+
+// Review is Load, and says what else may not be meant: warnings, sorted like problems. They are right to have all the same.
+func Review(path string, env func(string) (string, bool)) (*Config, Problems, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return nil, nil, unreadable(path, err)
+	}
+	c, at, err := parse(path, text, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, c.warnings(at), nil
+}
+
+// places is where in the file a valid config's keys stand.
+type places struct {
+	*report
+	routeKeys []string
+}
+
+func parse(name string, text []byte, env func(string) (string, bool)) (*Config, places, error) {
 	r := &report{file: name, marks: map[string]mark{}, refused: map[string]bool{}}
 	root := r.parseYAML(text)
 	if root == nil {
-		return nil, r.err()
+		return nil, places{}, r.err()
 	}
 	c := &Config{}
 	setDefaults(reflect.ValueOf(c).Elem())
 	(&decoder{r, env}).decode(root, nil, reflect.ValueOf(c).Elem(), place{})
 	if r.refused[""] { // it isn't a mapping: every section would be missing
-		return nil, r.err()
+		return nil, places{}, r.err()
 	}
 	r.refuseUnbuilt()
 	routeKeys := c.resolve(r)
 	c.validate(section{r, ""}, routeKeys)
 	if err := r.err(); err != nil {
-		return nil, err
+		return nil, places{}, err
 	}
-	return c, nil
+	return c, places{r, routeKeys}, nil
 }
 
 // parseYAML returns the root node of the only document in text, or nil after reporting why there is none.

@@ -1,0 +1,123 @@
+package config
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gatehouse/helper/route"
+)
+
+// warnOfShadows finds routes that never get a request: of two with the same path and as many conditions the earlier one wins,
+// so a later one whose requests all meet the earlier's conditions gets none.
+func warnOfShadows(routes []Route, at section, keys []string) {
+	samePath := map[string][]int{}
+	for i := range routes {
+		r := &routes[i]
+		var takers []string
+		reached := false
+		for _, host := range orAny(r.Hosts) {
+			for _, method := range orAny(r.Methods) {
+				taker := slices.IndexFunc(samePath[r.Path], func(earlier int) bool { return routes[earlier].takes(r, host, method) })
+				if reached = reached || taker < 0; !reached {
+					takers = append(takers, keys[samePath[r.Path][taker]])
+				}
+			}
+		}
+		if !reached {
+			slices.Sort(takers)
+			section{at.report, keys[i]}.warn("never gets a request, since what it asks for is taken by %s, which comes before it: move it up, or change one of them",
+				strings.Join(slices.Compact(takers), ", "))
+		}
+		samePath[r.Path] = append(samePath[r.Path], i)
+	}
+}
+
+func orAny(list []string) []string {
+	if len(list) == 0 {
+		return []string{""}
+	}
+	return list
+}
+
+// takes tells whether r, which is the earlier one, gets every request with one host and one method ("": any) of other.
+func (r *Route) takes(other *Route, host, method string) bool {
+	sameHost := func(own string) bool { return strings.EqualFold(own, host) }
+	if len(r.Headers) != len(other.Headers) || !slices.ContainsFunc(orAny(r.Hosts), sameHost) || !slices.Contains(orAny(r.Methods), method) {
+		return false
+	}
+	for name, condition := range r.Headers {
+		if value, ok := header(other.Headers, name); !ok || !implies(value, condition) {
+			return false
+		}
+	}
+	return true
+}
+
+func header(headers map[string]string, name string) (value string, ok bool) {
+	for other, value := range headers {
+		if strings.EqualFold(other, name) {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// implies tells whether a header that meets the one condition meets the other. Two regular expressions aren't compared.
+func implies(one, other string) bool {
+	pattern, isPattern := strings.CutPrefix(other, "~")
+	if one == other || !isPattern || strings.HasPrefix(one, "~") {
+		return one == other
+	}
+	form, err := regexp.Compile(pattern)
+	return err == nil && form.MatchString(one)
+}
+
+// warnOfOpenRest finds routes for some methods only whose other methods are left to an open route: with "/" open and /order for
+// GET alone, POST /order needs no token. The table itself is asked, so it can't be seen differently here.
+func warnOfOpenRest(routes []Route, at section, keys []string) {
+	rules := make([]route.Rule, len(routes))
+	for i, r := range routes {
+		rules[i] = route.Rule{Name: r.Name, Path: r.Path, Hosts: r.Hosts, Methods: r.Methods, Headers: r.Headers, AllowUnusualPath: r.AllowUnusualPath}
+	}
+	table, err := route.New(rules)
+	if err != nil {
+		return // whoever builds the routes reports it
+	}
+	openHosts := []string{""}
+	for _, r := range routes {
+		if r.Auth == "none" {
+			openHosts = append(openHosts, r.Hosts...)
+		}
+	}
+	for i, r := range routes {
+		if len(r.Methods) == 0 || r.Auth == "none" {
+			continue
+		}
+		hosts := r.Hosts
+		if len(hosts) == 0 {
+			hosts = openHosts
+		}
+		if method, open := firstOpen(table, routes, r, hosts); open >= 0 {
+			section{at.report, keys[i]}.at("methods").warn("%s of this path is left to %s, which is open: add a route with the other methods, or list them here", method, keys[open])
+		}
+	}
+}
+
+// firstOpen is the first method that r doesn't take and an open route on one of the hosts does, and that route; -1 is none.
+func firstOpen(table *route.Table, routes []Route, r Route, hosts []string) (method string, open int) {
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodGet, http.MethodHead} {
+		if slices.Contains(r.Methods, method) {
+			continue
+		}
+		for _, host := range hosts {
+			host = strings.ToLower(strings.Replace(host, "*", "any", 1))
+			result := table.Match(host, strings.TrimPrefix(r.Path, "= "), method, http.Header{})
+			if result.Status == route.Found && routes[result.Index].Auth == "none" {
+				return method, result.Index
+			}
+		}
+	}
+	return "", -1
+}
