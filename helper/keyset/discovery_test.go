@@ -35,7 +35,9 @@ func TestDiscovery(t *testing.T) {
 			plain := httptest.NewServer(says(set))
 			defer plain.Close()
 			var url string
-			fill := func(text string) string { return strings.NewReplacer("{issuer}", url, "{plain}", plain.URL).Replace(text) }
+			fill := func(text string) string {
+				return strings.NewReplacer("{issuer}", url, "{plain}", plain.URL).Replace(text)
+			}
 			mux := http.NewServeMux()
 			mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = io.WriteString(w, fill(row.document))

@@ -9,5 +9,8 @@
 // It doesn't check scopes or a route's claims (package identity does), doesn't follow jku, x5u or jwk headers, and
 // doesn't decrypt.
 //
-// A Verifier is immutable and can be used by any number of goroutines.
+// A [Cache] remembers what a Verifier accepted, never what it refused, for as long as that holds and within a fixed amount
+// of memory. The text of the token itself is the key, so that no collision of hashes can give one caller another's identity.
+//
+// A Verifier is immutable, and both can be used by any number of goroutines.
 package token

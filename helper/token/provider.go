@@ -15,6 +15,8 @@ import (
 
 // KeySource gives the keys that may have signed a token: at most a few, each fit for algorithm. An unknown kid is an
 // empty answer. Any error means that the token can't be judged now.
+//
+// A source whose keys can leave also has Generation() uint64, which changes when one did: a [Cache] then verifies anew.
 type KeySource interface {
 	Keys(ctx context.Context, kid, algorithm string) ([]keyset.Key, error)
 }
@@ -29,6 +31,7 @@ type Provider struct {
 	Leeway         time.Duration     // clock difference allowed for exp, nbf and iat
 	MaxLifetime    time.Duration     // the longest exp - iat, and iat is required then; 0: any
 	ScopeClaim     string            // path of the claim with the scopes; "": scope
+	PlanClaim      string            // path of the claim that names the caller's plan; "": none does
 	Headers        map[string]string // header for the upstream → path of the claim that fills it
 	ForwardToken   bool              // the upstream gets the token itself too
 	Source         KeySource         // whose keys prove a token
@@ -37,8 +40,9 @@ type Provider struct {
 // provider is a Provider made ready.
 type provider struct {
 	Provider
-	methods map[string]jwt.SigningMethod
-	headers []headerClaim // sorted by name
+	methods    map[string]jwt.SigningMethod
+	headers    []headerClaim // sorted by name
+	generation func() uint64 // of the source
 }
 
 type headerClaim struct{ name, claim string }
@@ -66,6 +70,10 @@ func newProvider(options Provider) (*provider, error) {
 			return nil, fmt.Errorf("provider %s: unknown algorithm %q", options.Name, algorithm)
 		}
 		p.methods[algorithm] = method
+	}
+	p.generation = func() uint64 { return 0 }
+	if source, ok := options.Source.(interface{ Generation() uint64 }); ok {
+		p.generation = source.Generation
 	}
 	for _, name := range slices.Sorted(maps.Keys(options.Headers)) {
 		p.headers = append(p.headers, headerClaim{name, options.Headers[name]})

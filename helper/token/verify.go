@@ -1,6 +1,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -49,6 +50,22 @@ func NewVerifier(providers []Provider) (*Verifier, error) {
 // provider; "" lets the token's iss choose. Its error is always an *[Error]; one with the reason KeysUnavailable wraps
 // ctx's error if that is why.
 func (v *Verifier) Verify(ctx context.Context, raw, providerName string) (*identity.Principal, error) {
+	verified, err := v.verify(ctx, raw, providerName)
+	if err != nil {
+		return nil, err
+	}
+	return verified.principal, nil
+}
+
+// verification is a token that was found right, and how long that holds.
+type verification struct {
+	principal  *identity.Principal
+	until      time.Time // exp and the leeway
+	provider   *provider
+	generation uint64 // of the provider's keys, before they were asked for
+}
+
+func (v *Verifier) verify(ctx context.Context, raw, providerName string) (*verification, error) {
 	token, err := parse(raw)
 	if err != nil {
 		return nil, err
@@ -62,14 +79,18 @@ func (v *Verifier) Verify(ctx context.Context, raw, providerName string) (*ident
 	if method == nil {
 		return nil, p.refuse(Invalid, "algorithm %q isn't accepted", cut(token.algorithm))
 	}
-	if err := p.checkSignature(ctx, method, token); err != nil {
+	generation := p.generation()
+	keyID, err := p.checkSignature(ctx, method, token)
+	if err != nil {
 		return nil, err
 	}
 	expires, err := p.checkClaims(token.claims, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	return p.principal(token.claims, expires), nil
+	principal := p.principal(token.claims, expires)
+	principal.KeyID = keyID
+	return &verification{principal, expires.Add(p.Leeway), p, generation}, nil
 }
 
 func (v *Verifier) choose(token *unverified, providerName string) (*provider, error) {
@@ -93,21 +114,21 @@ func (v *Verifier) choose(token *unverified, providerName string) (*provider, er
 	return p, nil
 }
 
-// checkSignature tries the keys that the token's kid and algorithm leave.
-func (p *provider) checkSignature(ctx context.Context, method jwt.SigningMethod, token *unverified) error {
+// checkSignature tries the keys that the token's kid and algorithm leave, and returns the ID of the one that signed it.
+func (p *provider) checkSignature(ctx context.Context, method jwt.SigningMethod, token *unverified) (keyID string, err error) {
 	keys, err := p.Source.Keys(ctx, token.kid, token.algorithm)
 	if err != nil {
-		return &Error{Reason: KeysUnavailable, Provider: p.Name, Detail: "looking up keys", Err: err}
+		return "", &Error{Reason: KeysUnavailable, Provider: p.Name, Detail: "looking up keys", Err: err}
 	}
 	for _, key := range keys {
 		if verifiesWith(key, method, token) {
-			return nil
+			return cmp.Or(key.ID, token.kid), nil
 		}
 	}
 	if len(keys) == 0 {
-		return p.refuse(Invalid, "no key for kid %q and algorithm %s", cut(token.kid), token.algorithm)
+		return "", p.refuse(Invalid, "no key for kid %q and algorithm %s", cut(token.kid), token.algorithm)
 	}
-	return p.refuse(Invalid, "its signature is wrong (kid %q, algorithm %s)", cut(token.kid), token.algorithm)
+	return "", p.refuse(Invalid, "its signature is wrong (kid %q, algorithm %s)", cut(token.kid), token.algorithm)
 }
 
 // verifiesWith asks Fits again, whatever the source promised: it is what makes a mix-up of key kinds impossible.
@@ -120,8 +141,13 @@ func (p *provider) principal(claims map[string]any, expires time.Time) *identity
 	principal := &identity.Principal{Provider: p.Name, Claims: claims, Expires: expires, ForwardToken: p.ForwardToken}
 	principal.Issuer, _ = claims["iss"].(string)
 	principal.Subject, _ = claims["sub"].(string)
+	principal.TokenID, _ = claims["jti"].(string)
 	scopes, _ := identity.Claim(claims, p.ScopeClaim)
 	principal.Scopes = identity.ParseScopes(scopes)
+	if p.PlanClaim != "" {
+		plan, _ := identity.Claim(claims, p.PlanClaim)
+		principal.Plan, _ = plan.(string)
+	}
 	for _, header := range p.headers {
 		claim, _ := identity.Claim(claims, header.claim)
 		if value, ok := identity.HeaderValue(claim); ok {
