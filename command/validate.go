@@ -4,15 +4,20 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"gatehouse/helper/config"
 )
 
 func (p Process) validate() *cobra.Command {
-	return &cobra.Command{
+	var strict bool
+	cmd := &cobra.Command{
 		Use:   "validate [FILE]",
 		Short: "Check a config and say everything that is wrong",
 		Long: `validate reads a config like serve does, with the environment that is set here and the files that it names, and
-prints every problem with its line. Nothing is started and no host is asked. Exit code 1: there are problems.`,
+prints every problem with its line. Nothing is started and no host is asked. Exit code 1: there are problems. Where there
+are none, it warns of what is allowed and seldom meant, such as routes that are open without saying so.`,
 		Example: `  gatehouse validate config.yaml
+  gatehouse validate --strict config.yaml
   JWT_SECRET=$(openssl rand -hex 32) gatehouse validate config.yaml`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -20,16 +25,28 @@ prints every problem with its line. Nothing is started and no host is asked. Exi
 			if len(args) > 0 {
 				named = args[0]
 			}
-			cfg, file, err := p.loadConfig(named)
+			file, err := configFile(named)
+			if err != nil {
+				return err
+			}
+			cfg, warnings, err := config.Review(file, p.LookupEnv)
 			if err != nil {
 				return err
 			}
 			if err := p.compile(cfg); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
+			for _, warning := range warnings {
+				fmt.Fprintln(cmd.ErrOrStderr(), warning)
+			}
+			if strict && len(warnings) > 0 {
+				return fmt.Errorf("%s: %s, and --strict allows none", file, count(len(warnings), "warning"))
+			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: fine: %s, %s\n", file,
 				count(len(cfg.Upstreams), "upstream"), count(len(cfg.Routes), "route"))
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit code 1 for warnings, too")
+	return cmd
 }

@@ -57,6 +57,32 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+func TestValidateWarns(t *testing.T) {
+	quiet := file(t, "quiet.yaml", strings.Replace(minimal, "{auth: none}", "{auth: none, limit: {rate: 1/s}}", 1))
+	open := file(t, "open.yaml", strings.Replace(minimal, "{auth: none}", "{}", 1))
+	says := open + ":4:5: upstreams.order.route.auth: warning: "
+	tests := []struct {
+		name           string
+		args           []string
+		code           int
+		stdout, stderr string // what they contain
+	}{
+		{"nothing to warn of", []string{quiet}, 0, ": fine: ", ""},
+		{"nor is there with --strict", []string{"--strict", quiet}, 0, ": fine: ", ""},
+		{"a warning leaves the exit code alone", []string{open}, 0, ": fine: ", says},
+		{"--strict doesn't", []string{"--strict", open}, 1, "", says},
+		{"and says how many there are", []string{"--strict", open}, 1, "", ": 2 warnings, and --strict allows none\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			code, stdout, stderr := call(t, append([]string{"validate"}, test.args...)...)
+			if code != test.code || !strings.Contains(stdout, test.stdout) || !strings.Contains(stderr, test.stderr) || test.stderr == "" && stderr != "" {
+				t.Errorf("got %d\n%s%s\nwant %d, %q and %q", code, stdout, stderr, test.code, test.stdout, test.stderr)
+			}
+		})
+	}
+}
+
 func TestValidateFindsTheUsualFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("config.yaml", []byte(minimal), 0o600); err != nil {
