@@ -159,7 +159,7 @@ func listenAll(listen, admin string, ports demoPorts) ([]net.Listener, error) {
 		opened = append(opened, listener)
 	}
 	if len(wrong) > 0 {
-		return nil, errors.Join(fmt.Errorf("demo: these can't be listened on:\n%s\nchoose others: --ports-from 18080, or --listen and --admin",
+		return nil, errors.Join(fmt.Errorf("demo: these can't be listened on:\n%s\nchoose others with --ports-from N (0: free ones), or --listen and --admin",
 			strings.Join(wrong, "\n")), closeAll(opened))
 	}
 	return opened[2:], closeAll(opened[:2]) // the gateway opens its own
