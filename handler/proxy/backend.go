@@ -35,10 +35,7 @@ func newBackend(b *upstream.Backend) *backend {
 	// sets by naming it in Connection. Rewrite runs after.
 	rp.Director = nil //nolint:staticcheck // clearing the deprecated field is the point
 	rp.Rewrite = func(pr *httputil.ProxyRequest) { callOf(pr.In.Context()).rewrite(pr) }
-	rp.ModifyResponse = func(res *http.Response) error {
-		callOf(res.Request.Context()).answered(res)
-		return nil
-	}
+	rp.ModifyResponse = func(res *http.Response) error { return callOf(res.Request.Context()).answered(res) }
 	rp.ErrorHandler = func(_ http.ResponseWriter, r *http.Request, err error) { callOf(r.Context()).err = err }
 	rp.ErrorLog = log.New(io.Discard, "", 0) // what went wrong stands in the access log, with its code
 	rp.Transport = b.Transport

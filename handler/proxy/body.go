@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -115,6 +116,16 @@ func (b *upgradedBody) Read(p []byte) (int, error) {
 	b.out.Add(int64(n))
 	b.watch.touch()
 	return n, err
+}
+
+// CloseWrite passes on that the client sends nothing more; the backend may still
+// have something to say.
+func (b *upgradedBody) CloseWrite() error {
+	half, ok := b.ReadWriteCloser.(interface{ CloseWrite() error })
+	if !ok {
+		return errors.ErrUnsupported // the connection ends as a whole
+	}
+	return half.CloseWrite()
 }
 
 func (b *upgradedBody) Write(p []byte) (int, error) {

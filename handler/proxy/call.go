@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"gatehouse/helper/exchange"
@@ -58,8 +59,11 @@ func (c *call) do(w http.ResponseWriter, r *http.Request) {
 }
 
 // answered is called with the header of the backend's answer, before anything
-// of it goes to the client.
-func (c *call) answered(res *http.Response) {
+// of it goes to the client. An error makes it a failed attempt.
+func (c *call) answered(res *http.Response) error {
+	if res.StatusCode == http.StatusSwitchingProtocols && !switchesAsAsked(res) {
+		return errSwitchedUnasked
+	}
 	ex := c.exchange
 	took := time.Since(c.started)
 	c.watch.touch()
@@ -77,7 +81,7 @@ func (c *call) answered(res *http.Response) {
 			c.upgraded = &upgradedBody{ReadWriteCloser: stream, watch: &c.watch}
 			res.Body = c.upgraded
 		}
-		return
+		return nil
 	}
 	if c.request != nil && !c.request.whole.Load() && res.Request.ProtoMajor == 1 { // a clone of the client's request
 		// The answer must not wait until the client has sent its body, nor may
@@ -87,6 +91,24 @@ func (c *call) answered(res *http.Response) {
 	}
 	c.answer = answerBody{ReadCloser: res.Body, call: c}
 	res.Body = &c.answer
+	return nil
+}
+
+// switchesAsAsked says whether a 101 switches to the protocol that the request
+// asked for (RFC 9110 section 7.8).
+func switchesAsAsked(res *http.Response) bool {
+	asked := res.Request.Header.Get("Upgrade")
+	if asked == "" || !strings.EqualFold(asked, res.Header.Get("Upgrade")) {
+		return false
+	}
+	for _, line := range res.Header["Connection"] {
+		for option := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(option), "upgrade") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // answerEnded is called when the body of the answer ends, with io.EOF when it

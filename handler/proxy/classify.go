@@ -22,6 +22,9 @@ var (
 	errBodyTooLarge   = errors.New("the request body is larger than allowed")
 )
 
+// errSwitchedUnasked is a 101 to a protocol that the client didn't ask for.
+var errSwitchedUnasked = errors.New("the upstream switched protocols unasked")
+
 // clientError marks a failure to read the request's body from the client.
 type clientError struct{ err error }
 

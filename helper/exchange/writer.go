@@ -55,6 +55,9 @@ func (w *Writer) WriteHeader(status int) {
 	if w.status != 0 {
 		return
 	}
+	if status == http.StatusContinue {
+		return // net/http says it itself, once, when the body is first read
+	}
 	h := w.Header()
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
 		RemoveHopByHop(h)
