@@ -165,7 +165,7 @@ func (s Secret) String() string {
 }
 
 // Format hides the secret from every verb of fmt, also those that make no sense for a text.
-func (s Secret) Format(w fmt.State, _ rune) { io.WriteString(w, s.String()) }
+func (s Secret) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, s.String()) }
 
 // MarshalText hides the secret from JSON and YAML.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
