@@ -78,7 +78,7 @@ everything in Prometheus. Without a command it serves.`
 	root.SilenceErrors = true // Main prints them, once
 	root.SilenceUsage = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(p.serve(), p.validate(), p.diff(), p.demo(), p.token(), p.keys(), p.routes(), p.health(), p.version())
+	root.AddCommand(p.serve(), p.validate(), p.diff(), p.schema(), p.demo(), p.token(), p.keys(), p.routes(), p.health(), p.version())
 	return root
 }
 

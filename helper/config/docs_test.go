@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-//go:generate go test -run "^TestReferenceIsCurrent$" . -update
+//go:generate go test -run "^Test(Reference|Schema)IsCurrent$" . -update
 var update = flag.Bool("update", false, "write what the golden tests compare with: docs/config.md and testdata")
 
 const referencePath = "../../docs/config.md"

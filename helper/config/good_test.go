@@ -138,6 +138,7 @@ func TestParseGood(t *testing.T) {
 			upstream(c, func(u *Upstream) { u.Eject.Failures, u.Retry.Attempts = 0, 1 })
 		}},
 	}
+	schema := compiledSchema(t)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Parse("config.yaml", []byte(test.text), noEnv)
@@ -148,6 +149,9 @@ func TestParseGood(t *testing.T) {
 			test.want(want)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got\n%+v\nwant\n%+v", got, want)
+			}
+			if err := againstSchema(t, schema, []byte(test.text)); err != nil {
+				t.Errorf("the schema refuses it: %v", err)
 			}
 		})
 	}
