@@ -46,7 +46,7 @@ func NewResolver(trusted []netip.Prefix) *Resolver {
 // address ends the walk at the last good one, since whoever wrote it can't be told.
 func (r *Resolver) Resolve(remoteAddr string, h http.Header) Client {
 	peer := parseNode(remoteAddr)
-	c := Client{Addr: peer, Peer: peer, Trusted: r.trusts(peer)}
+	c := Client{Addr: peer, Peer: peer, Trusted: r.Trusts(peer)}
 	if !c.Trusted {
 		return c
 	}
@@ -58,7 +58,8 @@ func (r *Resolver) Resolve(remoteAddr string, h http.Header) Client {
 	return c
 }
 
-func (r *Resolver) trusts(addr netip.Addr) bool {
+// Trusts says whether addr is a trusted proxy's.
+func (r *Resolver) Trusts(addr netip.Addr) bool {
 	for _, p := range r.trusted {
 		if p.Contains(addr) {
 			return true
@@ -78,7 +79,7 @@ func (r *Resolver) walkList(lines []string, client netip.Addr) netip.Addr {
 				return client
 			}
 			client = addr
-			if !r.trusts(addr) {
+			if !r.Trusts(addr) {
 				return client
 			}
 			rest, more = rest[:max(comma, 0)], comma >= 0
@@ -95,7 +96,7 @@ func (r *Resolver) walkForwarded(lines []string, client netip.Addr) netip.Addr {
 	}
 	for i := len(chain) - 1; i >= 0 && chain[i].IsValid(); i-- {
 		client = chain[i]
-		if !r.trusts(client) {
+		if !r.Trusts(client) {
 			break
 		}
 	}

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -26,6 +28,12 @@ type Options struct {
 	// MaxHeader is the size in bytes past which a request's header is answered 431; 0: 1 MiB. net/http reads up to 4 KiB
 	// more than this before it refuses.
 	MaxHeader int64
+	// TLS is what connections are encrypted with; nil: they aren't. It says itself which protocols it offers.
+	TLS *tls.Config
+	// H2C makes the server speak HTTP/2 without TLS, too, to clients that begin with it (RFC 9113, section 3.3).
+	H2C bool
+	// ProxyHeaderFrom says from which addresses the header of the PROXY protocol is read; nil: from none. It must not block.
+	ProxyHeaderFrom func(netip.Addr) bool
 	// ErrorLog gets what net/http has to say about connections and TLS handshakes; nil: the process's standard logger.
 	ErrorLog *log.Logger
 }
@@ -51,6 +59,13 @@ func New(o Options) (*Server, error) {
 }
 
 func serverOn(listener net.Listener, o Options) *Server {
+	if o.ProxyHeaderFrom != nil {
+		listener = proxied(listener, o.ProxyHeaderFrom, o.ReadHeader)
+	}
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(o.H2C)
 	base, cut := context.WithCancelCause(context.Background())
 	return &Server{
 		listener: listener,
@@ -60,6 +75,8 @@ func serverOn(listener net.Listener, o Options) *Server {
 			ReadHeaderTimeout:            o.ReadHeader,
 			IdleTimeout:                  o.Idle,
 			MaxHeaderBytes:               int(o.MaxHeader),
+			TLSConfig:                    o.TLS,
+			Protocols:                    protocols,
 			ErrorLog:                     o.ErrorLog,
 			BaseContext:                  func(net.Listener) context.Context { return base },
 			DisableGeneralOptionsHandler: true, // net/http would answer OPTIONS * itself, unseen by log and metrics
@@ -78,7 +95,11 @@ func (s *Server) Addr() string {
 
 // Serve accepts connections until Drain, Shutdown or Close, and returns nil then.
 func (s *Server) Serve() error {
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+	serve := s.http.Serve
+	if s.http.TLSConfig != nil {
+		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") } // the configuration has the certificates
+	}
+	if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+)
+
+// certificate is httptest's, for example.com and 127.0.0.1.
+func certificate(t *testing.T) (*tls.Config, *http.Transport) {
+	t.Helper()
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	client := server.Client().Transport.(*http.Transport)
+	return &tls.Config{Certificates: server.TLS.Certificates, NextProtos: []string{"h2", "http/1.1"}}, client.Clone()
+}
+
+func TestProtocols(t *testing.T) {
+	config, client := certificate(t)
+	only := func(set func(*http.Protocols)) *http.Transport {
+		transport := client.Clone()
+		transport.Protocols = &http.Protocols{}
+		set(transport.Protocols)
+		return transport
+	}
+	http1 := only(func(p *http.Protocols) { p.SetHTTP1(true) })
+	http2 := only(func(p *http.Protocols) { p.SetHTTP2(true) })
+	h2c := only(func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) })
+	behindProxy := http2.Clone()
+	behindProxy.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err == nil {
+			_, err = io.WriteString(conn, "PROXY TCP4 203.0.113.7 192.0.2.1 4711 443\r\n")
+		}
+		return conn, err
+	}
+	anybody := func(netip.Addr) bool { return true }
+	for _, test := range []struct {
+		name    string
+		options Options
+		client  *http.Transport
+		scheme  string
+		want    string // "": it can't be spoken
+	}{
+		{"HTTP/1.1 without TLS", Options{}, http1, "http", "HTTP/1.1"},
+		{"HTTP/2 without TLS where it isn't asked for", Options{}, h2c, "http", ""},
+		{"HTTP/2 without TLS", Options{H2C: true}, h2c, "http", "HTTP/2.0"},
+		{"HTTP/1.1 beside it", Options{H2C: true}, http1, "http", "HTTP/1.1"},
+		{"HTTP/1.1 over TLS", Options{TLS: config}, http1, "https", "HTTP/1.1"},
+		{"HTTP/2 over TLS", Options{TLS: config}, http2, "https", "HTTP/2.0"},
+		{"HTTP/2 over TLS after the header of a proxy", Options{TLS: config, ProxyHeaderFrom: anybody}, behindProxy, "https", "HTTP/2.0 203.0.113.7:4711"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.options.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				answer := r.Proto
+				if test.options.ProxyHeaderFrom != nil {
+					answer += " " + r.RemoteAddr
+				}
+				_, _ = io.WriteString(w, answer)
+			})
+			s := start(t, test.options)
+			defer test.client.CloseIdleConnections()
+			got := ""
+			response, err := (&http.Client{Transport: test.client}).Get(test.scheme + "://" + s.Addr())
+			if err == nil {
+				body, _ := io.ReadAll(response.Body)
+				response.Body.Close()
+				got = string(body)
+			}
+			if response != nil && response.StatusCode != http.StatusOK {
+				got = ""
+			}
+			if got != test.want {
+				t.Errorf("got %q, %v, want %q", got, err, test.want)
+			}
+		})
+	}
+}
