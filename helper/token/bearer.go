@@ -41,7 +41,7 @@ func Bearer(header http.Header) (string, BearerState) {
 	switch {
 	case rest != "" && isSchemeChar(rest[0]):
 		return "", BearerNone // "BearerX" is another scheme
-	case len(token) == len(rest) || !isB64Token(token):
+	case len(token) == len(rest) || !IsB64Token(token):
 		return "", BearerMalformed
 	}
 	return token, BearerOK
@@ -52,8 +52,8 @@ func isSchemeChar(c byte) bool {
 	return isAlphanumeric(c) || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
 }
 
-// isB64Token reports whether s is a b64token: letters, digits and -._~+/ and then any number of =.
-func isB64Token(s string) bool {
+// IsB64Token reports whether s is a b64token (RFC 6750, section 2.1): letters, digits and -._~+/ and then any number of =.
+func IsB64Token(s string) bool {
 	s = strings.TrimRight(s, "=")
 	for i := range len(s) {
 		if c := s[i]; !isAlphanumeric(c) && strings.IndexByte("-._~+/", c) < 0 {
