@@ -131,7 +131,7 @@ func TestTheNextGroupBeginsWhereThisOneStands(t *testing.T) {
 		{"failures so far count", "1- ", nil, []int{0, 1}, "1- 1out", false},
 		{"a new one is fresh", "0- 0-", nil, []int{1, 7}, "0in 1in 1- 1in", true},
 		{"a smaller share lets some back in", "0- 0- 1- 1-", func(e *health.Ejection) { e.MaxPercent = 50 }, []int{0, 1, 2}, "0out 1in", true},
-		{"a shorter time counts from now", "0- 0-", func(e *health.Ejection) { e.For = time.Second }, []int{0, 1}, "0! wait 0+", true},
+		{"a shorter time counts from now", "0- 0-", func(e *health.Ejection) { e.For = time.Second }, []int{0, 1}, "0! almost 0+", true},
 		{"turned off, all are in", "0- 0-", func(e *health.Ejection) { e.Failures = 0 }, []int{0, 1}, "0in 0- 0-", true},
 		{"a trial that is out is given to the next group's first request", "0- 0- wait 0(a", nil, []int{0}, "0(b 0! b+ 0in", true},
 	}

@@ -69,3 +69,28 @@ func TestChecksOverARealListener(t *testing.T) {
 		t.Errorf("up is %v, because of %v, when nobody listens", checker.Up(0), cause)
 	}
 }
+
+func TestTheEndOfTheChecksClosesTheirConnections(t *testing.T) {
+	closed := make(chan struct{})
+	backend := httptest.NewUnstartedServer(http.NotFoundHandler())
+	backend.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			close(closed)
+		}
+	}
+	backend.Start()
+	defer backend.Close()
+	address, err := url.Parse(backend.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hourly := health.Checks{Interval: time.Hour, Timeout: time.Minute, Expect: func(status int) bool { return status == http.StatusNotFound }}
+	checker := health.NewChecker(hourly, []health.Target{{Name: backend.URL, URL: address, Transport: new(http.Transport)}}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- checker.Run(ctx) }()
+	<-checker.Ready()
+	cancel()
+	<-done
+	<-closed
+}

@@ -87,7 +87,7 @@ func (s *stay) count(good bool) Status {
 // eject ends a stay in, unless another request has ended it or too many backends
 // are out: then the next failure tries again.
 func (s *stay) eject() {
-	if s.member.current.Load() != s || !s.group.reserve() {
+	if !s.group.reserve() {
 		return
 	}
 	if !s.member.current.CompareAndSwap(s, s.ejected()) {
