@@ -87,6 +87,12 @@ func TestHandshakes(t *testing.T) {
 	ca, other, folder := newAuthority(t), newAuthority(t), t.TempDir()
 	pairs := []certificate.Pair{ca.files(t, folder, "a.example")}
 	clientCA := write(t, filepath.Join(folder, "clients.pem"), ca.pem())
+	pair, err := tls.X509KeyPair(ca.pair(t, "a.example"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	issue := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }
+	challenge := []string{"acme-tls/1"}
 	for _, test := range []struct {
 		name    string
 		options certificate.Options
@@ -102,6 +108,10 @@ func TestHandshakes(t *testing.T) {
 		{"a client with a certificate", certificate.Options{Pairs: pairs, ClientCA: clientCA}, &tls.Config{Certificates: []tls.Certificate{ca.client(t)}}, " TLS 1.3"},
 		{"a client without one", certificate.Options{Pairs: pairs, ClientCA: clientCA}, &tls.Config{}, ""},
 		{"a client with another CA's", certificate.Options{Pairs: pairs, ClientCA: clientCA}, &tls.Config{Certificates: []tls.Certificate{other.client(t)}}, ""},
+		{"an issued certificate", certificate.Options{Issue: issue}, &tls.Config{}, " TLS 1.3"},
+		{"an authority's check, which has no certificate", certificate.Options{Issue: issue, ClientCA: clientCA}, &tls.Config{NextProtos: challenge}, "acme-tls/1 TLS 1.3"},
+		{"a client that pretends to check", certificate.Options{Pairs: pairs, ClientCA: clientCA}, &tls.Config{NextProtos: challenge}, ""},
+		{"a client that speaks HTTP, too", certificate.Options{Issue: issue, ClientCA: clientCA}, &tls.Config{NextProtos: []string{"acme-tls/1", "h2"}}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.client.ServerName, test.client.RootCAs = "a.example", ca.pool()

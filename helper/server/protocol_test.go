@@ -81,3 +81,19 @@ func TestProtocols(t *testing.T) {
 		})
 	}
 }
+
+// What checks a name for a certificate shows none of its own, so it must never reach the handler.
+func TestAnotherProtocolNeverReachesTheHandler(t *testing.T) {
+	config, _ := certificate(t)
+	config.NextProtos = []string{"acme-tls/1"}
+	s := start(t, Options{TLS: config, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the handler was reached") })})
+	conn, err := tls.Dial("tcp", s.Addr(), &tls.Config{InsecureSkipVerify: true, NextProtos: config.NextProtos})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	if answer, _ := io.ReadAll(conn); len(answer) > 0 {
+		t.Errorf("the answer is %q", answer)
+	}
+}

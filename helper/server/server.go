@@ -75,7 +75,7 @@ func serverOn(listener net.Listener, o Options) *Server {
 			ReadHeaderTimeout:            o.ReadHeader,
 			IdleTimeout:                  o.Idle,
 			MaxHeaderBytes:               int(o.MaxHeader),
-			TLSConfig:                    o.TLS,
+			TLSConfig:                    o.TLS.Clone(), // net/http changes it
 			Protocols:                    protocols,
 			ErrorLog:                     o.ErrorLog,
 			BaseContext:                  func(net.Listener) context.Context { return base },
