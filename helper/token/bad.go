@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,12 +18,15 @@ import (
 
 // BadKinds returns the kinds of token that [Bad] makes, sorted.
 func BadKinds() []string {
-	return []string{"alg-none", "expired", "hs-confusion", "no-exp", "no-scope", "not-yet", "tampered", "wrong-aud", "wrong-iss", "wrong-key"}
+	return []string{
+		"alg-none", "crit", "exp-text", "expired", "from-future", "hs-confusion", "malformed", "no-exp", "no-scope", "not-yet",
+		"tampered", "unknown-kid", "wrong-aud", "wrong-iss", "wrong-key",
+	}
 }
 
 // Bad makes a token that has to be refused, for trying out a gateway: like [Sign] with the same arguments, but for the
 // one thing that kind names. claims should be those of a good token; they aren't changed. no-scope takes away the
-// claim scope.
+// claim scope, from-future has an iat that is to come, and unknown-kid is signed with a key that nobody published.
 func Bad(kind string, claims map[string]any, key any, algorithm, kid string) (string, error) {
 	if !slices.Contains(BadKinds(), kind) {
 		return "", fmt.Errorf("unknown kind %q of bad token, there are %s", kind, strings.Join(BadKinds(), ", "))
@@ -41,10 +45,22 @@ func Bad(kind string, claims map[string]any, key any, algorithm, kid string) (st
 			return "", err
 		}
 		return sign(claims, key, "HS256", kid)
+	case "crit":
+		return withHeader(claims, key, algorithm, map[string]any{"kid": kid, "crit": []string{"unheard-of"}, "unheard-of": true})
+	case "malformed":
+		raw, err := sign(claims, key, algorithm, kid)
+		return raw[:strings.LastIndexByte(raw, '.')+1], err
 	case "tampered":
 		return tampered(claims, key, algorithm, kid)
+	case "unknown-kid":
+		kid = rand.Text()
+		key, err = otherKey(key, algorithm)
 	case "wrong-key":
 		key, err = otherKey(key, algorithm)
+	case "exp-text":
+		claims["exp"] = strconv.FormatInt(now.Add(time.Hour).Unix(), 10)
+	case "from-future":
+		claims["iat"], claims["exp"] = now.Add(time.Hour).Unix(), now.Add(2*time.Hour).Unix()
 	case "expired":
 		claims["iat"], claims["exp"] = now.Add(-2*time.Hour).Unix(), now.Add(-time.Hour).Unix()
 		delete(claims, "nbf")

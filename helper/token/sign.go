@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -39,10 +40,17 @@ func checkSigner(key any, algorithm string) error {
 
 // sign signs with whatever key it is given.
 func sign(claims map[string]any, key any, algorithm, kid string) (string, error) {
-	token := jwt.NewWithClaims(signingMethod(algorithm), jwt.MapClaims(claims))
+	header := map[string]any{}
 	if kid != "" {
-		token.Header["kid"] = kid
+		header["kid"] = kid
 	}
+	return withHeader(claims, key, algorithm, header)
+}
+
+// withHeader signs claims with more in the header than alg and typ.
+func withHeader(claims map[string]any, key any, algorithm string, more map[string]any) (string, error) {
+	token := jwt.NewWithClaims(signingMethod(algorithm), jwt.MapClaims(claims))
+	maps.Copy(token.Header, more)
 	signed, err := token.SignedString(key)
 	if err != nil {
 		return "", fmt.Errorf("signing token: %w", err)

@@ -13,6 +13,7 @@ import (
 
 func TestEachKindOfBadTokenIsRefusedAsItShould(t *testing.T) {
 	want := map[string]token.Reason{
+		"crit": token.Invalid, "exp-text": token.Invalid, "from-future": token.Invalid, "malformed": token.Invalid, "unknown-kid": token.Invalid,
 		"alg-none": token.Invalid, "expired": token.Expired, "hs-confusion": token.Invalid, "no-exp": token.Invalid, "no-scope": 0,
 		"not-yet": token.Invalid, "tampered": token.Invalid, "wrong-aud": token.Invalid, "wrong-iss": token.Invalid, "wrong-key": token.Invalid,
 	}
