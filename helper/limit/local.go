@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"hash/maphash"
+	"math/bits"
 	"sync"
 	"time"
 )
@@ -45,6 +46,50 @@ func NewLocal(options Options) *Local {
 		l.shards[i].tats = make(map[Key]int64)
 	}
 	return l
+}
+
+// Decide asks all buckets at once: the request gets a token of each, or of none.
+// The buckets must be different ones.
+func (l *Local) Decide(demands []Demand) {
+	now := l.now()
+	type bucket struct {
+		shard *shard
+		next  int64
+	}
+	buckets := make([]bucket, 0, 8) // on the stack: few requests have more limits
+	var held shardSet
+	for i := range demands {
+		index := l.index(demands[i].Key)
+		held.add(index)
+		buckets = append(buckets, bucket{shard: &l.shards[index]})
+	}
+	held.each(func(i int) { l.shards[i].mu.Lock() }) // in one order: two requests can't wait for each other
+	for i := range demands {
+		b, d := &buckets[i], &demands[i]
+		b.next = d.Decide(b.shard.tats[d.Key], now)
+	}
+	if Settle(demands) {
+		for i, b := range buckets {
+			if d := &demands[i]; d.Taken > 0 {
+				b.shard.put(d.Key, b.next, l.maxPerShard)
+			}
+		}
+	}
+	held.each(func(i int) { l.shards[i].mu.Unlock() })
+}
+
+// shardSet is a set of shards, by their index.
+type shardSet [shards / 64]uint64
+
+func (set *shardSet) add(i uint64) { set[i/64] |= 1 << (i % 64) }
+
+// each calls f for each of them, in ascending order.
+func (set *shardSet) each(f func(int)) {
+	for i, word := range set {
+		for ; word != 0; word &= word - 1 {
+			f(64*i + bits.TrailingZeros64(word))
+		}
+	}
 }
 
 // Take asks the bucket of that key, which the same rule made, for one token.
@@ -108,9 +153,9 @@ func (l *Local) now() int64 { return int64(time.Since(l.start)) }
 
 // shard is chosen by a seeded hash: clients choose their addresses, and must not
 // be able to meet in one shard.
-func (l *Local) shard(key Key) *shard {
-	return &l.shards[maphash.Bytes(l.seed, key[:])%shards]
-}
+func (l *Local) shard(key Key) *shard { return &l.shards[l.index(key)] }
+
+func (l *Local) index(key Key) uint64 { return maphash.Bytes(l.seed, key[:]) % shards }
 
 // shard is a part of the buckets under a lock of its own.
 type shard struct {
@@ -141,13 +186,25 @@ func (s *shard) sweep(now int64) {
 	s.tats, s.peak = kept, len(kept)
 }
 
+// put keeps the state of a bucket, and no more than most buckets.
+func (s *shard) put(key Key, tat int64, most int) {
+	if _, known := s.tats[key]; !known && len(s.tats) >= most {
+		s.evict()
+	}
+	s.tats[key] = tat
+	s.peak = max(s.peak, len(s.tats))
+}
+
 // evict makes room for one entry. Of a few random ones it takes the bucket that
 // is full soonest: whoever floods the store with new addresses evicts those, and
-// not the bucket that they have emptied.
+// not the bucket that they have emptied. A bucket that all clients share stays.
 func (s *shard) evict() {
 	var soonest Key
 	n, least := 0, int64(0)
 	for key, tat := range s.tats {
+		if key.shared() {
+			continue
+		}
 		if n == 0 || tat < least {
 			soonest, least = key, tat
 		}

@@ -42,3 +42,17 @@ func NewRule(name string, events int, period time.Duration, burst int) (Rule, er
 	copy(rule.id[:], sum[:])
 	return rule, nil
 }
+
+// Full is the time in which an empty bucket fills up.
+func (r Rule) Full() time.Duration { return r.Interval * time.Duration(r.Burst) }
+
+// Share is the rule for one of n instances that don't know of each other: rate
+// and burst divided by n, the burst at least 1. It has the same buckets.
+func (r Rule) Share(n int) Rule {
+	if n <= 1 {
+		return r
+	}
+	r.Burst = max(1, r.Burst/n)
+	r.Interval = min(r.Interval, maxFill/time.Duration(r.Burst*n)) * time.Duration(n)
+	return r
+}
