@@ -119,16 +119,17 @@ func TestSlowAnswerIsNotIdle(t *testing.T) {
 		}
 		_, _ = io.WriteString(conn, "0\r\n\r\n")
 	})
-	s := start(t, backend.Addr().String(), stallConfig)
+	// The pauses add up to more than the idle time, and each is far below it, also on a busy machine.
+	s := start(t, backend.Addr().String(), strings.Replace(stallConfig, "idle: 300ms", "idle: 1200ms", 1))
 	c := s.dial()
 	c.send(request("GET /"))
 	c.head()
 	for range 5 {
-		ticks(150)
+		ticks(300)
 		next <- struct{}{}
 		c.expect("1\r\na\r\n")
 	}
-	ticks(150)
+	ticks(300)
 	close(next)
 	c.expect("0\r\n\r\n")
 	logged(t, s.only(), map[string]any{"status": 200, "code": "", "bytes_out": 5})
