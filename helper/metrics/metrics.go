@@ -44,6 +44,7 @@ type Metrics struct {
 
 	inflight atomic.Int64
 	auth     atomic.Pointer[map[authKey]prometheus.Counter] // replaced whole under mu
+	clients  atomic.Pointer[map[string]prometheus.Counter]  // by API key; replaced whole under mu
 
 	mu        sync.Mutex // guards what follows; never held while a function of somebody else runs
 	routes    holds[routeKey]
@@ -76,11 +77,13 @@ func New(options Options) *Metrics {
 		}, func() float64 { return float64(options.LogDropped()) }))
 	}
 	m.series.buildInfo.WithLabelValues(valid(options.Version), valid(options.GoVersion)).Set(1)
-	m.series.limiterMode.WithLabelValues("local").Set(1)
+	m.LimiterMode(false)
 	for _, result := range []string{ReloadSuccess, ReloadFailure, ReloadUnchanged} {
 		m.series.configReloads.WithLabelValues(result)
 	}
 	m.auth.Store(&map[authKey]prometheus.Counter{})
+	m.clients.Store(&map[string]prometheus.Counter{})
+	m.Clients(nil)
 	m.Provider(None)
 	m.unmatched = m.Route(None, None)
 	return m

@@ -18,8 +18,12 @@ type series struct {
 	auth            *prometheus.CounterVec   // provider: config; result, cache: fixed lists
 	configReloads   *prometheus.CounterVec   // result: fixed list
 	configInfo      *prometheus.GaugeVec     // hash: of the running config, one at a time
-	limiterMode     *prometheus.GaugeVec     // mode: local
+	limiterMode     *prometheus.GaugeVec     // mode: redis, local
+	quotaRejects    *prometheus.CounterVec   // client: an API key's id from the config, or OtherClient
 	buildInfo       *prometheus.GaugeVec     // version, go: of this build
+
+	redisDuration prometheus.Histogram
+	redisErrors   prometheus.Counter
 
 	configOK     prometheus.Gauge
 	configLoaded prometheus.Gauge
@@ -62,8 +66,14 @@ func newSeries(buckets []float64, native bool) series {
 		configReloads: counters("gateway_config_reloads_total", "Reloads of the config.", "result"),
 		configInfo:    gauges("gateway_config_info", "1 for the hash of the running config.", "hash"),
 		limiterMode:   gauges("gateway_limiter_mode", "1 for where the rate limits are kept.", "mode"),
+		quotaRejects:  counters("gateway_quota_rejects_total", "Requests that a caller's quota or plan refused.", "client"),
 		buildInfo:     gauges("gateway_build_info", "1 for the version of this build.", "version", "go"),
 
+		redisDuration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "gateway_redis_duration_seconds",
+			Help:    "Time of a call of Redis for the limits of a request, whether it was answered or not.",
+			Buckets: []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 1}}),
+		redisErrors: prometheus.NewCounter(prometheus.CounterOpts{Name: "gateway_redis_errors_total",
+			Help: "Calls of Redis that failed or weren't answered in time; their requests were decided locally."}),
 		configOK: prometheus.NewGauge(prometheus.GaugeOpts{Name: "gateway_config_last_reload_successful",
 			Help: "Whether the last load of the config was accepted."}),
 		configLoaded: prometheus.NewGauge(prometheus.GaugeOpts{Name: "gateway_config_last_reload_success_timestamp_seconds",
@@ -78,7 +88,8 @@ func newSeries(buckets []float64, native bool) series {
 func (s series) all() []prometheus.Collector {
 	return []prometheus.Collector{
 		s.decisions, s.requests, s.duration, s.rejects, s.overhead, s.transitions, s.backendDuration, s.auth,
-		s.configReloads, s.configInfo, s.limiterMode, s.buildInfo, s.configOK, s.configLoaded, s.panics, s.spoofs,
+		s.configReloads, s.configInfo, s.limiterMode, s.quotaRejects, s.redisDuration, s.redisErrors,
+		s.buildInfo, s.configOK, s.configLoaded, s.panics, s.spoofs,
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"errors"
 	"flag"
 	"net/http"
 	"net/http/httptest"
@@ -76,6 +77,14 @@ func tell(m *metrics.Metrics) {
 	m.InflightAdd(-1)
 	m.Panic()
 	m.Spoof()
+	m.Clients([]string{"ada", "bob"})
+	m.QuotaRejected("ada")
+	m.QuotaRejected("somebody")
+	m.Clients([]string{"ada", "eve"})
+	m.QuotaRejected("bob")
+	m.LimiterMode(true)
+	m.RedisCall(700*time.Microsecond, nil)
+	m.RedisCall(20*time.Millisecond, errors.New("no answer"))
 }
 
 func TestScrapeAfterAKnownStoryIsTheGoldenFile(t *testing.T) {
