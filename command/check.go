@@ -19,7 +19,7 @@ func (p Process) compile(cfg *config.Config) error {
 	}
 	gate, err := gateway.Build(cfg, gateway.Deps{
 		Log:      log.Zap(),
-		Access:   newAccess(cfg, log),
+		Access:   accessLog(log),
 		Observer: observer{p.newMetrics(cfg.Metrics, log)},
 	})
 	if err == nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"gatehouse/handler/gateway"
+	"gatehouse/helper/exchange"
 	"gatehouse/helper/metrics"
 )
 
@@ -22,9 +23,9 @@ func (o observer) Backend(upstream, url string, inFlight func() int64) gateway.B
 	return o.metrics.Backend(upstream, url, inFlight)
 }
 
-func (o observer) Provider(name string)                { o.metrics.Provider(name) }
-func (o observer) Unmatched() gateway.RouteObserver    { return o.metrics.Unmatched() }
-func (o observer) Auth(provider, result, cache string) { o.metrics.Auth(provider, result, cache) }
-func (o observer) InFlight(delta int64)                { o.metrics.InflightAdd(delta) }
-func (o observer) Panic()                              { o.metrics.Panic() }
-func (o observer) Spoof()                              { o.metrics.Spoof() }
+func (o observer) Provider(name string) gateway.Remover { return o.metrics.Provider(name) }
+func (o observer) Unmatched() exchange.Observer         { return o.metrics.Unmatched() }
+func (o observer) Auth(provider, result, cache string)  { o.metrics.Auth(provider, result, cache) }
+func (o observer) InFlight(delta int64)                 { o.metrics.InflightAdd(delta) }
+func (o observer) Panic()                               { o.metrics.Panic() }
+func (o observer) Spoof()                               { o.metrics.Spoof() }

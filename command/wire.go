@@ -35,7 +35,7 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 	defer func() { err = errors.Join(err, closeLog(log)) }() // last: everything else still logs
 
 	series := p.newMetrics(cfg.Metrics, log)
-	gate, err := gateway.Build(cfg, gateway.Deps{Log: log.Zap(), Access: newAccess(cfg, log), Observer: observer{series}})
+	gate, err := gateway.Build(cfg, gateway.Deps{Log: log.Zap(), Access: accessLog(log), Observer: observer{series}})
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
@@ -187,14 +187,17 @@ func closeLog(log *logger.Logger) error {
 	return nil
 }
 
-func newAccess(cfg *config.Config, log *logger.Logger) *logger.Access {
-	return logger.NewAccess(log, logger.AccessOptions{
-		Enabled:       cfg.Log.Access.Enabled,
-		Sample:        cfg.Log.Access.Sample,
-		Headers:       cfg.Log.Access.Headers,
-		RedactQuery:   cfg.Log.Access.RedactQuery,
-		SecretHeaders: []string{cfg.Auth.APIKeys.Header},
-	})
+// accessLog makes the access log that a config asks for.
+func accessLog(log *logger.Logger) func(*config.Config) *logger.Access {
+	return func(cfg *config.Config) *logger.Access {
+		return logger.NewAccess(log, logger.AccessOptions{
+			Enabled:       cfg.Log.Access.Enabled,
+			Sample:        cfg.Log.Access.Sample,
+			Headers:       cfg.Log.Access.Headers,
+			RedactQuery:   cfg.Log.Access.RedactQuery,
+			SecretHeaders: []string{cfg.Auth.APIKeys.Header},
+		})
+	}
 }
 
 func (p Process) newMetrics(cfg config.Metrics, log *logger.Logger) *metrics.Metrics {

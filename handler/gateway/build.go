@@ -17,52 +17,81 @@ import (
 	"gatehouse/middleware"
 )
 
-// Build compiles cfg, which must have been validated. Files that it names are
-// read now: an error names the file and the key of the configuration.
-func Build(cfg *config.Config, deps Deps) (*Gateway, error) {
-	b := &builder{cfg: cfg, deps: deps, buckets: limit.NewLocal(limit.Options{}), upstreams: make(map[string]*builtUpstream)}
-	g := &Gateway{
-		access: deps.Access, observer: deps.Observer, unmatched: deps.Observer.Unmatched(), buckets: b.buckets,
-		clients: clientip.NewResolver(prefixes(cfg.Server.TrustedProxies)), writeIdle: time.Duration(cfg.Server.Timeouts.WriteIdle),
-		idle: make(chan struct{}, 1),
+// builder compiles one configuration.
+type builder struct {
+	cfg       *config.Config
+	deps      Deps
+	parts     *parts
+	buckets   *limit.Local
+	snapshot  *snapshot
+	guard     *proxy.Guard
+	verifier  *token.Verifier
+	upstreams map[string]*builtUpstream
+}
+
+func newBuilder(cfg *config.Config, g *Gateway) *builder {
+	return &builder{cfg: cfg, deps: g.deps, parts: g.parts, buckets: g.buckets, snapshot: &snapshot{}, upstreams: make(map[string]*builtUpstream)}
+}
+
+// build fills in the snapshot. After an error the snapshot holds what has to be
+// given back.
+func (b *builder) build() (err error) {
+	s, cfg := b.snapshot, b.cfg
+	s.access = b.deps.Access(cfg)
+	s.clients = clientip.NewResolver(prefixes(cfg.Server.TrustedProxies))
+	s.writeIdle = time.Duration(cfg.Server.Timeouts.WriteIdle)
+	if b.verifier, err = b.buildVerifier(); err != nil {
+		return err
 	}
-	verifier, err := b.verifier()
-	if err != nil {
-		return nil, err
-	}
-	guard := proxy.NewGuard(b.identityHeaders())
+	b.guard = proxy.NewGuard(b.identityHeaders())
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
-		if err := b.upstream(name, guard); err != nil {
-			return nil, err
+		if err := b.upstream(name); err != nil {
+			return fmt.Errorf("upstreams.%s%w", name, err)
 		}
-		built := b.upstreams[name]
-		g.upstreams = append(g.upstreams, UpstreamInfo{Name: name, state: func() string { return built.breaker.State().String() }, pool: built.proxy})
-		g.close = append(g.close, built.close)
 	}
 	rules := make([]route.Rule, len(cfg.Routes))
 	routes := make([]middleware.Route, len(cfg.Routes))
 	for i := range cfg.Routes {
 		r := &cfg.Routes[i]
 		rules[i] = route.Rule{Name: r.Name, Path: r.Path, Hosts: r.Hosts, Methods: r.Methods, Headers: r.Headers, AllowUnusualPath: r.AllowUnusualPath}
-		if routes[i], err = b.route(r, verifier); err != nil {
-			return nil, fmt.Errorf("routes[%d] (%s): %w", i, r.Name, err)
+		if routes[i], err = b.route(r); err != nil {
+			return fmt.Errorf("routes[%d] (%s): %w", i, r.Name, err)
 		}
-		g.routes = append(g.routes, RouteInfo{Name: r.Name, Path: r.Path, Methods: r.Methods, Hosts: r.Hosts, Upstream: r.Upstream, Auth: r.Auth, Scopes: r.Scopes})
+		s.routes = append(s.routes, RouteInfo{Name: r.Name, Path: r.Path, Methods: r.Methods, Hosts: r.Hosts, Upstream: r.Upstream, Auth: r.Auth, Scopes: r.Scopes})
 	}
 	table, err := route.New(rules)
 	if err != nil {
-		return nil, fmt.Errorf("routes: %w", err)
+		return fmt.Errorf("routes: %w", err)
 	}
-	g.handler = middleware.Chain(middleware.Shared{Table: table, Log: deps.Log, Panic: deps.Observer.Panic}, routes)
-	return g, nil
+	s.handler = middleware.Chain(middleware.Shared{Table: table, Log: b.deps.Log, Panic: b.deps.Observer.Panic}, routes)
+	return nil
 }
 
-// builder holds what the parts of one build share.
-type builder struct {
-	cfg       *config.Config
-	deps      Deps
-	buckets   *limit.Local
-	upstreams map[string]*builtUpstream
+// keep notes a handle of the metrics, to be removed with the snapshot.
+func keep[T Remover](b *builder, handle T) T {
+	b.snapshot.handles = append(b.snapshot.handles, handle)
+	return handle
+}
+
+// shared is acquire for a part of this snapshot.
+func shared[T any](b *builder, key string, create func() (T, func(), error)) (T, error) {
+	value, err := acquire(b.parts, key, create)
+	if err == nil {
+		b.snapshot.keys = append(b.snapshot.keys, key)
+	}
+	return value, err
+}
+
+// bucket is the one bucket of a rule; it outlives reloads that don't change the
+// rule.
+func (b *builder) bucket(name string, rate config.Rate, burst int) (*limit.Bucket, error) {
+	rule, err := limit.NewRule(name, rate.Events, rate.Period, burst)
+	if err != nil {
+		return nil, fmt.Errorf("limit: %w", err)
+	}
+	return shared(b, fmt.Sprintf("bucket %s %v %d", name, rule.Interval, burst), func() (*limit.Bucket, func(), error) {
+		return limit.NewBucket(rule), nil, nil
+	})
 }
 
 func prefixes(list []config.Prefix) []netip.Prefix {
@@ -93,7 +122,7 @@ func (b *builder) identityHeaders() []string {
 	return names
 }
 
-func (b *builder) route(r *config.Route, verifier *token.Verifier) (middleware.Route, error) {
+func (b *builder) route(r *config.Route) (middleware.Route, error) {
 	up := b.upstreams[r.Upstream]
 	pattern, err := route.ParsePattern(r.Path, r.AllowUnusualPath)
 	if err != nil {
@@ -101,7 +130,7 @@ func (b *builder) route(r *config.Route, verifier *token.Verifier) (middleware.R
 	}
 	out := middleware.Route{
 		Name: r.Name, Upstream: r.Upstream, AllowUnusualPath: r.AllowUnusualPath, Breaker: up.breaker,
-		Observer: routeObserver{b.deps.Observer.Route(r.Upstream, r.Name), up.observer},
+		Observer: routeObserver{keep(b, b.deps.Observer.Route(r.Upstream, r.Name)), up.observer},
 		Proxy: up.proxy.Handler(proxy.Options{
 			Prefix: pattern.Path, Strip: r.StripPrefix, Rewrite: r.Rewrite, Timeout: time.Duration(r.Timeout),
 			MaxBody: int64(r.MaxBodySize), FlushAlways: r.Flush == flushAlways,
@@ -117,7 +146,7 @@ func (b *builder) route(r *config.Route, verifier *token.Verifier) (middleware.R
 		return middleware.Route{}, err
 	}
 	if r.Auth == authJWT {
-		if out.Authentication, err = b.authentication(r, verifier); err != nil {
+		if out.Authentication, err = b.authentication(r); err != nil {
 			return middleware.Route{}, err
 		}
 	}
@@ -132,18 +161,23 @@ func (b *builder) limits(r *config.Route, up *builtUpstream) ([]middleware.Limit
 	if r.Limit.Rate.Events == 0 {
 		return limits, nil
 	}
-	name := "route:" + r.Name
-	rule, err := limit.NewRule(name, r.Limit.Rate.Events, r.Limit.Rate.Period, r.Limit.Burst)
-	if err != nil {
-		return nil, fmt.Errorf("limit: %w", err)
-	}
 	if r.Limit.Per == perClientIP {
-		return append(limits, middleware.AddressLimit("client_ip:"+r.Name, rule, b.buckets)), nil
+		name := "client_ip:" + r.Name
+		rule, err := limit.NewRule(name, r.Limit.Rate.Events, r.Limit.Rate.Period, r.Limit.Burst)
+		if err != nil {
+			return nil, fmt.Errorf("limit: %w", err)
+		}
+		return append(limits, middleware.AddressLimit(name, rule, b.buckets)), nil
 	}
-	return append(limits, middleware.SharedLimit(name, limit.NewBucket(rule))), nil
+	name := "route:" + r.Name
+	bucket, err := b.bucket(name, r.Limit.Rate, r.Limit.Burst)
+	if err != nil {
+		return nil, err
+	}
+	return append(limits, middleware.SharedLimit(name, bucket)), nil
 }
 
-func (b *builder) authentication(r *config.Route, verifier *token.Verifier) (*middleware.Authentication, error) {
+func (b *builder) authentication(r *config.Route) (*middleware.Authentication, error) {
 	scopes, err := identity.CompileRequirement(r.Scopes)
 	if err != nil {
 		return nil, fmt.Errorf("scopes: %w", err)
@@ -153,15 +187,7 @@ func (b *builder) authentication(r *config.Route, verifier *token.Verifier) (*mi
 		return nil, fmt.Errorf("claims: %w", err)
 	}
 	return &middleware.Authentication{
-		Verifier: verifier, Provider: r.Provider, Scopes: scopes, Claims: claims,
+		Verifier: b.verifier, Provider: r.Provider, Scopes: scopes, Claims: claims,
 		ExpiredStatus: b.cfg.Auth.ExpiredStatus, Observer: b.deps.Observer, Log: b.deps.Log,
 	}, nil
 }
-
-// routeObserver counts for a route, and for its upstream's breaker.
-type routeObserver struct {
-	RouteObserver
-	upstream UpstreamObserver
-}
-
-func (o routeObserver) BreakerRefused() { o.upstream.Refused() }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gatehouse/handler/gateway"
+	"gatehouse/helper/exchange"
 )
 
 // counts is an Observer that remembers everything by name.
@@ -44,8 +45,9 @@ func (c *counts) Upstream(name string, _ func() int) gateway.UpstreamObserver { 
 func (c *counts) Backend(_, url string, _ func() int64) gateway.BackendObserver {
 	return backendCount{c, url}
 }
-func (c *counts) Provider(string)                  {}
-func (c *counts) Unmatched() gateway.RouteObserver { return named{c, "_none"} }
+func (c *counts) Provider(name string) gateway.Remover { return named{c, name} }
+func (named) Remove()                                  {}
+func (c *counts) Unmatched() exchange.Observer         { return named{c, "_none"} }
 func (c *counts) Auth(provider, result, cache string) {
 	c.add("auth %s %s %s", provider, result, cache)
 }
@@ -66,4 +68,5 @@ type backendCount struct {
 	url string
 }
 
+func (backendCount) Remove()                 {}
 func (b backendCount) Observe(time.Duration) { b.add("backend %s", b.url) }

@@ -2,128 +2,76 @@ package gateway
 
 import (
 	"context"
-	"net/http"
+	"sync"
 	"sync/atomic"
-	"time"
 
 	"go.uber.org/zap"
 
-	"gatehouse/handler/proxy"
-	"gatehouse/helper/clientip"
+	"gatehouse/helper/config"
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/limit"
 	"gatehouse/logger"
-	"gatehouse/middleware"
 )
-
-// Observer is told what happens, for the metrics. Its methods may be called
-// concurrently.
-type Observer interface {
-	middleware.AuthObserver
-	// Route, Upstream and Backend give the handles of what the configuration
-	// names, once each, at build time.
-	Route(upstream, route string) RouteObserver
-	Upstream(name string, state func() int) UpstreamObserver
-	Backend(upstream, url string, inFlight func() int64) BackendObserver
-	Provider(name string)
-	// Unmatched is for requests without a route.
-	Unmatched() RouteObserver
-
-	InFlight(delta int64)
-	Panic()
-	Spoof()
-}
-
-// RouteObserver counts for one route.
-type RouteObserver interface{ exchange.Observer }
-
-// UpstreamObserver counts for one upstream's breaker.
-type UpstreamObserver interface {
-	Refused()
-	Transition(to int)
-}
-
-// BackendObserver counts for one backend.
-type BackendObserver interface {
-	Observe(time.Duration)
-}
 
 // Deps are what a gateway uses and doesn't own.
 type Deps struct {
 	Log      *zap.Logger
-	Access   *logger.Access
+	Access   func(*config.Config) *logger.Access // the access log that a configuration asks for
 	Observer Observer
 }
 
 // Gateway is the handler of the public listener.
 type Gateway struct {
-	handler   http.Handler
-	access    *logger.Access
-	observer  Observer
-	unmatched RouteObserver
-	clients   *clientip.Resolver
+	deps      Deps
+	unmatched exchange.Observer
 	buckets   *limit.Local
-	writeIdle time.Duration
-	routes    []RouteInfo
-	upstreams []UpstreamInfo
-	close     []func()
+	parts     *parts
+
+	loading  sync.Mutex // one Load at a time
+	current  atomic.Pointer[snapshot]
+	retiring sync.WaitGroup
 
 	inFlight atomic.Int64
 	draining atomic.Bool
 	idle     chan struct{} // gets a value when the last request has ended
 }
 
-// RouteInfo describes one route to a person.
-type RouteInfo struct {
-	Name     string   `json:"name"`
-	Path     string   `json:"path"`
-	Methods  []string `json:"methods,omitempty"`
-	Hosts    []string `json:"hosts,omitempty"`
-	Upstream string   `json:"upstream"`
-	Auth     string   `json:"auth"`
-	Scopes   []string `json:"scopes,omitempty"`
-}
-
-// Routes lists the routes in the order of the configuration.
-func (g *Gateway) Routes() []RouteInfo { return g.routes }
-
-// UpstreamInfo describes one upstream as it is now.
-type UpstreamInfo struct {
-	Name     string        `json:"name"`
-	Breaker  string        `json:"breaker"`
-	Backends []BackendInfo `json:"backends"`
-
-	state func() string
-	pool  *proxy.Upstream
-}
-
-// BackendInfo describes one backend as it is now.
-type BackendInfo struct {
-	URL      string `json:"url"`
-	InFlight int64  `json:"in_flight"`
-}
-
-// Upstreams lists the upstreams, by name, with their state at this moment.
-func (g *Gateway) Upstreams() []UpstreamInfo {
-	now := make([]UpstreamInfo, len(g.upstreams))
-	for i, u := range g.upstreams {
-		u.Breaker = u.state()
-		for _, b := range u.pool.Pool.Backends() {
-			u.Backends = append(u.Backends, BackendInfo{URL: b.Name, InFlight: b.InFlight()})
-		}
-		now[i] = u
+// Build makes a gateway that serves cfg; see Load.
+func Build(cfg *config.Config, deps Deps) (*Gateway, error) {
+	g := &Gateway{
+		deps: deps, unmatched: deps.Observer.Unmatched(), buckets: limit.NewLocal(limit.Options{}), parts: newParts(),
+		idle: make(chan struct{}, 1),
 	}
-	return now
+	return g, g.Load(cfg)
 }
 
-// Run does the work that isn't done by requests, until ctx ends.
+// Load compiles cfg, which must have been validated, and serves it from the
+// next request on; requests that have begun end with what they began with. What
+// the old and the new configuration have in common keeps its state. Files that
+// cfg names are read now: an error names the file and the key, and changes
+// nothing.
+func (g *Gateway) Load(cfg *config.Config) error {
+	g.loading.Lock()
+	defer g.loading.Unlock()
+	b := newBuilder(cfg, g)
+	if err := b.build(); err != nil {
+		b.snapshot.removeHandles()
+		g.parts.release(b.snapshot.keys)
+		return err
+	}
+	g.replace(b.snapshot)
+	return nil
+}
+
+// Run does the work that isn't done by requests, until ctx ends; then it ends
+// what the configurations started. The last request must have ended by then.
 func (g *Gateway) Run(ctx context.Context) error {
-	defer func() {
-		for _, end := range g.close {
-			end()
-		}
-	}()
-	return g.buckets.Run(ctx)
+	err := g.buckets.Run(ctx)
+	g.loading.Lock()
+	defer g.loading.Unlock()
+	g.current.Load().release()
+	g.retiring.Wait()
+	return err
 }
 
 // InFlight is how many requests are being served, upgraded connections

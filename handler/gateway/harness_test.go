@@ -50,7 +50,9 @@ func start(t *testing.T, backend, yaml string) *stand {
 	counts := newCounts()
 	gw, err := gateway.Build(cfg, gateway.Deps{
 		Log: lg.Zap(), Observer: counts,
-		Access: logger.NewAccess(lg, logger.AccessOptions{Enabled: true, Sample: 1, RedactQuery: []string{"access_token"}}),
+		Access: func(*config.Config) *logger.Access {
+			return logger.NewAccess(lg, logger.AccessOptions{Enabled: true, Sample: 1, RedactQuery: []string{"access_token"}})
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

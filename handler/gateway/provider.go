@@ -10,8 +10,8 @@ import (
 	"gatehouse/helper/token"
 )
 
-// verifier makes the verifier of all providers.
-func (b *builder) verifier() (*token.Verifier, error) {
+// buildVerifier makes the verifier of all providers.
+func (b *builder) buildVerifier() (*token.Verifier, error) {
 	var providers []token.Provider
 	for _, name := range slices.Sorted(maps.Keys(b.cfg.Auth.Providers)) {
 		p := b.cfg.Auth.Providers[name]
@@ -19,7 +19,7 @@ func (b *builder) verifier() (*token.Verifier, error) {
 		if err != nil {
 			return nil, fmt.Errorf("auth.providers.%s: %w", name, err)
 		}
-		b.deps.Observer.Provider(name)
+		keep(b, b.deps.Observer.Provider(name))
 		providers = append(providers, token.Provider{
 			Name: name, Issuer: p.Issuer, AllowAnyIssuer: p.AllowAnyIssuer, Audiences: p.Audiences, Algorithms: p.Algorithms,
 			Leeway: time.Duration(p.Leeway), MaxLifetime: time.Duration(p.MaxLifetime), ScopeClaim: p.ScopeClaim, Headers: p.Headers,

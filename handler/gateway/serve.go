@@ -14,17 +14,18 @@ import (
 // closes the record, whatever happened.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.inFlight.Add(1)
-	g.observer.InFlight(1)
-	ex, r := exchange.Begin(w, r, g.writeIdle)
+	g.deps.Observer.InFlight(1)
+	s := g.enter()
+	ex, r := exchange.Begin(w, r, s.writeIdle)
 	ex.Observer = g.unmatched
-	ex.Client = g.clients.Resolve(r.RemoteAddr, r.Header)
+	ex.Client = s.clients.Resolve(r.RemoteAddr, r.Header)
 	identify(ex, r.Header)
 	ex.Clientward.Set("X-Request-Id", ex.RequestID)
 	if g.draining.Load() && r.Header["Upgrade"] == nil { // an upgrade has its own Connection
 		ex.Clientward.Set("Connection", "close")
 	}
-	defer g.finish(ex, r)
-	g.handler.ServeHTTP(&ex.Writer, r)
+	defer g.finish(s, ex, r)
+	s.handler.ServeHTTP(&ex.Writer, r)
 }
 
 // identify continues the trace that the request belongs to, or starts one. The
@@ -46,9 +47,9 @@ func identify(ex *exchange.Exchange, h http.Header) {
 }
 
 // finish counts and logs the request. It runs also while a panic goes on up.
-func (g *Gateway) finish(ex *exchange.Exchange, r *http.Request) {
+func (g *Gateway) finish(s *snapshot, ex *exchange.Exchange, r *http.Request) {
 	if r.ContentLength != 0 {
-		g.linger(ex)
+		linger(ex, s.writeIdle)
 	}
 	duration := time.Since(ex.Start)
 	status := ex.Status()
@@ -59,8 +60,9 @@ func (g *Gateway) finish(ex *exchange.Exchange, r *http.Request) {
 	if ex.Code != "" {
 		ex.Observer.Rejected(string(ex.Code))
 	}
-	g.access.Log(entry(ex, r, status, duration))
-	g.observer.InFlight(-1)
+	s.access.Log(entry(ex, r, status, duration))
+	s.release()
+	g.deps.Observer.InFlight(-1)
 	if g.inFlight.Add(-1) == 0 {
 		select {
 		case g.idle <- struct{}{}:
@@ -75,11 +77,11 @@ const lingerTime = 5 * time.Second
 
 // linger bounds what happens behind the handler: net/http reads the rest of a
 // short body, without limit of time, before it answers or closes.
-func (g *Gateway) linger(ex *exchange.Exchange) {
+func linger(ex *exchange.Exchange, writeIdle time.Duration) {
 	client := http.NewResponseController(ex.Writer.ResponseWriter)
-	until := time.Now().Add(min(lingerTime, g.writeIdle))
+	until := time.Now().Add(min(lingerTime, writeIdle))
 	_ = client.SetReadDeadline(until)
-	_ = client.SetWriteDeadline(until.Add(g.writeIdle))
+	_ = client.SetWriteDeadline(until.Add(writeIdle))
 }
 
 func entry(ex *exchange.Exchange, r *http.Request, status int, duration time.Duration) *logger.Entry {

@@ -1,18 +1,12 @@
 package gateway
 
 import (
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"net/http"
-	"os"
 	"time"
 
 	"gatehouse/handler/proxy"
 	"gatehouse/helper/breaker"
 	"gatehouse/helper/config"
-	"gatehouse/helper/limit"
 	"gatehouse/helper/transport"
 	"gatehouse/helper/upstream"
 	"gatehouse/middleware"
@@ -24,56 +18,84 @@ type builtUpstream struct {
 	breaker  *breaker.Breaker
 	limit    middleware.Limiter // nil: none
 	observer UpstreamObserver
-	close    func()
 }
 
-func (b *builder) upstream(name string, guard *proxy.Guard) error {
+// upstream compiles one upstream; its errors begin with the rest of the key.
+func (b *builder) upstream(name string) error {
 	u := b.cfg.Upstreams[name]
-	tlsConfig, err := upstreamTLS(u.TLS)
-	if err != nil {
-		return fmt.Errorf("upstreams.%s.tls.%w", name, err)
-	}
 	built := &builtUpstream{}
+	var err error
+	if built.breaker, err = b.breaker(name, u.Breaker); err != nil {
+		return err
+	}
+	built.observer = keep(b, b.deps.Observer.Upstream(name, func() int { return int(built.breaker.State()) }))
+	if u.Limit.Rate.Events > 0 {
+		bucket, err := b.bucket("upstream:"+name, u.Limit.Rate, u.Limit.Burst)
+		if err != nil {
+			return fmt.Errorf(".%w", err)
+		}
+		built.limit = middleware.SharedLimit("upstream:"+name, bucket)
+	}
 	observer := &callObserver{spoof: b.deps.Observer.Spoof, backends: make(map[*upstream.Backend]BackendObserver)}
 	var backends []*upstream.Backend
 	var weights []int
-	var transports []*http.Transport
 	for _, configured := range u.Backends {
+		backend, err := b.backend(name, configured.URL, u)
+		if err != nil {
+			return err
+		}
+		observer.backends[backend] = keep(b, b.deps.Observer.Backend(name, backend.Name, backend.InFlight))
+		backends, weights = append(backends, backend), append(weights, configured.Weight)
+	}
+	built.proxy = (&proxy.Upstream{
+		Pool: upstream.NewPool(backends, weights), Guard: b.guard, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle),
+		Failing: u.Breaker.Statuses.Contains, Observer: observer,
+	}).Prepare()
+	b.upstreams[name] = built
+	b.snapshot.upstreams = append(b.snapshot.upstreams, UpstreamInfo{
+		Name: name, state: func() string { return built.breaker.State().String() }, pool: built.proxy,
+	})
+	return nil
+}
+
+// breaker is the upstream's breaker; with the same settings it keeps its state.
+// It counts its transitions itself, because it outlives the snapshots.
+func (b *builder) breaker(name string, c config.Breaker) (*breaker.Breaker, error) {
+	key := fmt.Sprintf("breaker %s %d %d %d", name, c.Failures, c.OpenFor, c.HalfOpenRequests)
+	return shared(b, key, func() (*breaker.Breaker, func(), error) {
+		var made *breaker.Breaker
+		counts := b.deps.Observer.Upstream(name, func() int { return int(made.State()) })
+		made = breaker.New(breaker.Options{
+			Failures: c.Failures, OpenFor: time.Duration(c.OpenFor), HalfOpenRequests: c.HalfOpenRequests,
+			OnTransition: func(_, to breaker.State) { counts.Transition(int(to)) },
+		})
+		return made, counts.Remove, nil
+	})
+}
+
+// backend is one backend with its connections; with the same settings it keeps
+// them, and what it knows of the server's health.
+func (b *builder) backend(name, url string, u config.Upstream) (*upstream.Backend, error) {
+	files, err := readTLS(u.TLS)
+	if err != nil {
+		return nil, fmt.Errorf(".tls.%w", err)
+	}
+	key := fmt.Sprintf("backend %s %s %v %v %v %x", name, url, u.Timeouts, u.Connections, u.TLS, files.hash())
+	return shared(b, key, func() (*upstream.Backend, func(), error) {
+		tlsConfig, err := files.config(u.TLS)
+		if err != nil {
+			return nil, nil, fmt.Errorf(".tls.%w", err)
+		}
 		t := transport.New(transport.Options{
 			Connect: time.Duration(u.Timeouts.Connect), ResponseHeader: time.Duration(u.Timeouts.ResponseHeader),
 			IdleConn: time.Duration(u.Connections.IdleTimeout), MaxIdle: u.Connections.MaxIdle, MaxConns: u.Connections.Max, TLS: tlsConfig,
 		})
-		backend, err := upstream.NewBackend(configured.URL, t)
+		made, err := upstream.NewBackend(url, t)
 		if err != nil {
-			return fmt.Errorf("upstreams.%s: %w", name, err)
+			return nil, nil, fmt.Errorf(": %w", err)
 		}
-		observer.backends[backend] = b.deps.Observer.Backend(name, backend.Name, backend.InFlight)
-		backends, weights, transports = append(backends, backend), append(weights, configured.Weight), append(transports, t)
-	}
-	built.close = func() {
-		for _, t := range transports {
-			t.CloseIdleConnections()
-		}
-	}
-	built.breaker = breaker.New(breaker.Options{
-		Failures: u.Breaker.Failures, OpenFor: time.Duration(u.Breaker.OpenFor), HalfOpenRequests: u.Breaker.HalfOpenRequests,
-		OnTransition: func(_, to breaker.State) { built.observer.Transition(int(to)) },
+		return made, t.CloseIdleConnections, nil
 	})
-	built.observer = b.deps.Observer.Upstream(name, func() int { return int(built.breaker.State()) })
-	if u.Limit.Rate.Events > 0 {
-		rule, err := limit.NewRule("upstream:"+name, u.Limit.Rate.Events, u.Limit.Rate.Period, u.Limit.Burst)
-		if err != nil {
-			return fmt.Errorf("upstreams.%s.limit: %w", name, err)
-		}
-		built.limit = middleware.SharedLimit("upstream:"+name, limit.NewBucket(rule))
-	}
-	proxied := &proxy.Upstream{
-		Pool: upstream.NewPool(backends, weights), Guard: guard, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle),
-		Failing: u.Breaker.Statuses.Contains, Observer: observer,
-	}
-	built.proxy = proxied.Prepare()
-	b.upstreams[name] = built
-	return nil
 }
 
 func hostPolicy(host string) proxy.Host {
@@ -94,27 +116,3 @@ type callObserver struct {
 
 func (o *callObserver) Answered(b *upstream.Backend, d time.Duration) { o.backends[b].Observe(d) }
 func (o *callObserver) Spoofed()                                      { o.spoof() }
-
-// upstreamTLS reads the files of an upstream's TLS section; errors begin with
-// the key.
-func upstreamTLS(c config.UpstreamTLS) (*tls.Config, error) {
-	out := &tls.Config{ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify, MinVersion: tls.VersionTLS12} //nolint:gosec // the operator asked for it by name
-	if c.CA != "" {
-		pem, err := os.ReadFile(c.CA)
-		if err != nil {
-			return nil, fmt.Errorf("ca: %w", err)
-		}
-		out.RootCAs = x509.NewCertPool()
-		if !out.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, errors.New("ca: " + c.CA + " has no PEM certificate")
-		}
-	}
-	if c.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-		if err != nil {
-			return nil, fmt.Errorf("cert: %w", err)
-		}
-		out.Certificates = []tls.Certificate{pair}
-	}
-	return out, nil
-}

@@ -1,0 +1,57 @@
+package gateway
+
+import (
+	"time"
+
+	"gatehouse/helper/exchange"
+	"gatehouse/middleware"
+)
+
+// Observer is told what happens, for the metrics. Its methods may be called
+// concurrently.
+type Observer interface {
+	middleware.AuthObserver
+	// Route, Upstream, Backend and Provider give the handles of what a
+	// configuration names. The same name can be asked for again before the first
+	// handle is removed: both count for the same series.
+	Route(upstream, route string) RouteObserver
+	Upstream(name string, state func() int) UpstreamObserver
+	Backend(upstream, url string, inFlight func() int64) BackendObserver
+	Provider(name string) Remover
+	// Unmatched is for requests without a route.
+	Unmatched() exchange.Observer
+
+	InFlight(delta int64)
+	Panic()
+	Spoof()
+}
+
+// Remover takes the series of a handle away, once its configuration is gone.
+type Remover interface{ Remove() }
+
+// RouteObserver counts for one route.
+type RouteObserver interface {
+	Remover
+	exchange.Observer
+}
+
+// UpstreamObserver counts for one upstream's breaker.
+type UpstreamObserver interface {
+	Remover
+	Refused()
+	Transition(to int)
+}
+
+// BackendObserver counts for one backend.
+type BackendObserver interface {
+	Remover
+	Observe(time.Duration)
+}
+
+// routeObserver counts for a route, and for its upstream's breaker.
+type routeObserver struct {
+	RouteObserver
+	upstream UpstreamObserver
+}
+
+func (o routeObserver) BreakerRefused() { o.upstream.Refused() }
