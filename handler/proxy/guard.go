@@ -3,6 +3,8 @@ package proxy
 import (
 	"net/http"
 	"strings"
+
+	"gatehouse/helper/field"
 )
 
 // Guard knows the header names that a client may not set. A name is known in
@@ -31,7 +33,7 @@ func NewGuard(identity []string) *Guard {
 		g.names[name] = false
 	}
 	for _, name := range identity {
-		g.names[spelling(name)] = true
+		g.names[field.Spelling(name)] = true
 	}
 	return g
 }
@@ -41,7 +43,7 @@ func NewGuard(identity []string) *Guard {
 // proxy and spells them with dashes.
 func (g *Guard) Strip(h http.Header, trusted bool) (spoofed bool) {
 	for name := range h {
-		plain := plainName(name)
+		plain := field.Plain(name)
 		if identity, protected := g.names[plain]; protected {
 			delete(h, name)
 			spoofed = spoofed || identity
@@ -55,7 +57,7 @@ func (g *Guard) Strip(h http.Header, trusted bool) (spoofed bool) {
 // Spoofed reports whether h has an identity header, and leaves h alone.
 func (g *Guard) Spoofed(h http.Header) bool {
 	for name := range h {
-		if g.names[plainName(name)] {
+		if g.names[field.Plain(name)] {
 			return true
 		}
 	}
@@ -72,34 +74,4 @@ func isForwarding(name string) bool {
 		}
 	}
 	return false
-}
-
-// plainName is the spelling by which a canonical header name is known.
-func plainName(name string) string {
-	if oddlySpelled(name) {
-		return spelling(name)
-	}
-	return name
-}
-
-// oddlySpelled says whether a canonical header name has other bytes than
-// letters, digits and dashes.
-func oddlySpelled(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-') {
-			return true
-		}
-	}
-	return false
-}
-
-// spelling is the one spelling by which a name is known.
-func spelling(name string) string {
-	dashed := strings.Map(func(c rune) rune {
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
-			return c
-		}
-		return '-'
-	}, name)
-	return http.CanonicalHeaderKey(dashed)
 }

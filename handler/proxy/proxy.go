@@ -68,7 +68,10 @@ type handler struct {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ex := exchange.From(r.Context())
-	if limit := h.options.MaxBody; limit > 0 && r.ContentLength > limit {
+	if h.options.MaxBody > 0 {
+		ex.LimitBody(h.options.MaxBody)
+	}
+	if ex.BodyLimit > 0 && r.ContentLength > ex.BodyLimit {
 		ex.Refuse(w, problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true})
 		return
 	}
@@ -87,7 +90,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.watch = watchdog{exchange: ex, cancel: cancel, total: h.options.Timeout, idle: h.upstream.Idle}
 	r = r.WithContext(ctx)
 	if r.ContentLength != 0 {
-		c.request = &requestBody{ReadCloser: r.Body, exchange: ex, limit: h.options.MaxBody, in: r.Trailer, watch: &c.watch}
+		c.request = &requestBody{ReadCloser: r.Body, exchange: ex, limit: ex.BodyLimit, in: r.Trailer, watch: &c.watch}
 		r.Body = c.request
 		ex.Writer.ExtendDeadline() // 100 Continue is written by the first read of the body
 	}
