@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -64,15 +65,27 @@ func (g *Gateway) Load(cfg *config.Config) error {
 }
 
 // Run does the work that isn't done by requests, until ctx ends; then it ends
-// what the configurations started. The last request must have ended by then.
+// what the configurations started. It waits for requests that are still in
+// flight, but not for long: a process that is told to end must end.
 func (g *Gateway) Run(ctx context.Context) error {
 	err := g.buckets.Run(ctx)
 	g.loading.Lock()
 	defer g.loading.Unlock()
 	g.current.Load().release()
-	g.retiring.Wait()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		g.retiring.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(retireTimeout):
+	}
 	return err
 }
+
+// retireTimeout is how long the last requests may hold up the end of Run.
+const retireTimeout = 2 * time.Second
 
 // InFlight is how many requests are being served, upgraded connections
 // included.
