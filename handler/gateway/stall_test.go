@@ -109,6 +109,24 @@ func TestAnswerThatStopsIsCut(t *testing.T) {
 	}
 }
 
+// The end of an answer may come later than the client has to take a byte.
+func TestLateEndOfAnAnswer(t *testing.T) {
+	end := make(chan struct{})
+	backend := newRawBackend(t, func(_ string, conn net.Conn, _ *bufio.Reader) {
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n1\r\na\r\n")
+		<-end
+		_, _ = io.WriteString(conn, "0\r\n\r\n")
+	})
+	s := start(t, backend.Addr().String(), "server: {timeouts: {write_idle: 100ms}}\n"+openConfig)
+	c := s.dial()
+	c.send(request("GET /"))
+	c.head()
+	c.expect("1\r\na\r\n")
+	ticks(150)
+	close(end)
+	c.expect("0\r\n\r\n")
+}
+
 // Slow isn't idle: each byte gives both sides the whole time again.
 func TestSlowAnswerIsNotIdle(t *testing.T) {
 	next := make(chan struct{})

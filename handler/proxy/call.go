@@ -129,10 +129,12 @@ func (c *call) answerEnded(err error) {
 func (c *call) cutCode(err error) problem.Code {
 	cause := context.Cause(c.ctx)
 	switch {
-	case errors.Is(cause, errRequestTimeout), errors.Is(cause, errIdle):
+	case timedOut(cause):
 		return problem.UpstreamTimeout
-	case cause != nil:
+	case errors.Is(cause, errClientStalled), errors.Is(cause, context.Canceled):
 		return problem.ClientClosed
+	case cause != nil:
+		return problem.Draining
 	}
 	return upstreamFault(err).problem.Code
 }
@@ -147,10 +149,13 @@ func (c *call) settle() {
 		ex.BytesIn += c.upgraded.in.Load()
 		ex.Writer.AddBytes(c.upgraded.out.Load())
 		ex.UpstreamTime = time.Since(c.started)
-		if errors.Is(context.Cause(c.ctx), errIdle) {
-			ex.Code = problem.UpstreamTimeout
+		if context.Cause(c.ctx) != nil {
+			ex.Code = c.cutCode(nil)
 		}
 		return
+	}
+	if c.ended {
+		ex.Writer.ExtendDeadline() // the end of the answer goes out behind the handler
 	}
 	if ex.Code == "" && (ex.Writer.Failed() || !c.ended && ex.Writer.Started()) {
 		ex.Code = problem.ClientClosed // it took no more of the answer

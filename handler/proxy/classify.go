@@ -49,12 +49,19 @@ func classify(ctx context.Context, body *requestBody, err error) verdict {
 	if v, ok := clientFault(ctx, body, err); ok {
 		return v
 	}
-	if cause := context.Cause(ctx); errors.Is(cause, errRequestTimeout) || errors.Is(cause, errIdle) {
+	if timedOut(context.Cause(ctx)) {
 		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.")
 	}
 	return upstreamFault(err)
 }
 
+// timedOut says whether a call's context ended because the upstream was slow.
+func timedOut(cause error) bool {
+	return errors.Is(cause, errRequestTimeout) || errors.Is(cause, errIdle)
+}
+
+// clientFault is the verdict on a call that ended for a reason on this side of
+// the gateway, which no error of the upstream may hide.
 func clientFault(ctx context.Context, body *requestBody, err error) (verdict, bool) {
 	fault := body.fault()
 	var readFailed *clientError
@@ -71,6 +78,8 @@ func clientFault(ctx context.Context, body *requestBody, err error) (verdict, bo
 		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body broke off or isn't well formed.", Close: true}), true
 	case errors.Is(cause, context.Canceled):
 		return neutral(problem.Problem{Code: problem.ClientClosed}), true
+	case cause != nil && !timedOut(cause): // the server that the request came in by was closed
+		return neutral(problem.Problem{Code: problem.Draining, Detail: "The gateway is shutting down; try again.", Close: true}), true
 	}
 	return verdict{}, false
 }
@@ -81,20 +90,23 @@ func upstreamFault(err error) verdict {
 		op      *net.OpError
 		dns     *net.DNSError
 		record  tls.RecordHeaderError
-		alert   tls.AlertError
 		verify  *tls.CertificateVerificationError
 		host    x509.HostnameError
 	)
 	switch {
 	case errors.As(err, &dns):
 		return unreachable("dns_error")
+	case errors.As(err, &op) && op.Op == "dial" && op.Timeout():
+		return failure(problem.UpstreamTimeout, "connection_timeout", "The upstream can't be reached in time; try again later.")
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.")
 	case errors.As(err, &verify), errors.As(err, &host):
 		return unreachable("tls_certificate_error")
-	case errors.As(err, &record), errors.As(err, &alert):
+	case errors.As(err, &record):
 		return unreachable("tls_protocol_error")
-	case errors.As(err, &op) && (op.Op == "dial" || op.Op == "remote error"):
+	case errors.As(err, &op) && op.Op == "remote error": // how crypto/tls reports an alert
+		return unreachable("tls_alert_received")
+	case errors.As(err, &op) && op.Op == "dial":
 		return unreachable("connection_refused")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), errors.As(err, &op), err.Error() == serverClosedIdle:
