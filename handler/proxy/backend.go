@@ -54,7 +54,8 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	default:
 		out.Host = c.backend.Target.Host
 	}
-	c.target(out, in.URL.RawQuery)
+	c.target(out, c.upstream.Consumed.Query(in.URL.RawQuery))
+	c.upstream.Consumed.Cookies(out.Header)
 
 	if out.Header.Get("Upgrade") != "" && !strings.EqualFold(out.Header.Get("Upgrade"), "websocket") {
 		out.Header.Del("Upgrade") // h2c and others would speak past the gateway

@@ -27,10 +27,14 @@ const forwardedPrefix = "X-Forwarded-"
 // NewGuard makes a guard. identity lists every header that any route's
 // authentication may set: they are removed on each route, also on one without
 // authentication, because an upstream can't know by which route a call came.
-func NewGuard(identity []string) *Guard {
+// credentials are headers for the gateway alone, which clients may well send.
+func NewGuard(identity []string, credentials ...string) *Guard {
 	g := &Guard{names: make(map[string]bool)}
 	for _, name := range gatewayHeaders {
 		g.names[name] = false
+	}
+	for _, name := range credentials {
+		g.names[field.Spelling(name)] = false
 	}
 	for _, name := range identity {
 		g.names[field.Spelling(name)] = true

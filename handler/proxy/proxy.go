@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"gatehouse/helper/credential"
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/route"
@@ -15,6 +16,7 @@ import (
 type Upstream struct {
 	Pool     *upstream.Pool
 	Guard    *Guard
+	Consumed credential.Remover // the cookies and parameters that have the gateway's tokens
 	Host     Host
 	Idle     time.Duration         // no byte either way; 0: no limit
 	Failing  func(status int) bool // which statuses speak against the upstream

@@ -12,8 +12,8 @@ type Remover struct {
 }
 
 // NewRemover makes a Remover for what is in the places; a header is none of its.
-func NewRemover(places []Place) *Remover {
-	r := &Remover{}
+func NewRemover(places []Place) Remover {
+	var r Remover
 	for _, p := range places {
 		switch p.kind {
 		case cookie:
@@ -26,7 +26,7 @@ func NewRemover(places []Place) *Remover {
 }
 
 // Cookies takes the cookies out of h, and the lines that have no other.
-func (r *Remover) Cookies(h http.Header) {
+func (r Remover) Cookies(h http.Header) {
 	if len(r.cookies) == 0 {
 		return
 	}
@@ -54,7 +54,7 @@ func (r *Remover) Cookies(h http.Header) {
 }
 
 // Query returns rawQuery without the parameters.
-func (r *Remover) Query(rawQuery string) string {
+func (r Remover) Query(rawQuery string) string {
 	if len(r.parameters) == 0 {
 		return rawQuery
 	}
