@@ -49,6 +49,7 @@ type Metrics struct {
 	mu        sync.Mutex // guards what follows; never held while a function of somebody else runs
 	routes    holds[routeKey]
 	providers holds[string]
+	keys      map[string][]*Keys // by provider
 	upstreams map[string]*upstreamSeries
 	backends  map[backendKey][]*Backend
 }
@@ -62,6 +63,7 @@ func New(options Options) *Metrics {
 		buckets:   options.Buckets,
 		routes:    holds[routeKey]{},
 		providers: holds[string]{},
+		keys:      map[string][]*Keys{},
 		upstreams: map[string]*upstreamSeries{},
 		backends:  map[backendKey][]*Backend{},
 	}

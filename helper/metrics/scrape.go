@@ -24,6 +24,9 @@ func (s scraped) Collect(metrics chan<- prometheus.Metric) {
 		constant(backendUpDesc, prometheus.GaugeValue, 1, b.key.upstream, b.key.url)
 		constant(backendInflightDesc, prometheus.GaugeValue, float64(b.inflight()), b.key.upstream, b.key.url)
 	}
+	for _, k := range s.m.keyAges() {
+		constant(keysAgeDesc, prometheus.GaugeValue, k.age().Seconds(), k.provider)
+	}
 }
 
 // latest are the handles that a scrape reads: the last registered of each name.
@@ -44,5 +47,6 @@ var (
 	breakerStateDesc    = prometheus.NewDesc("gateway_breaker_state", "State of the circuit breaker: 0 closed, 1 half-open, 2 open.", []string{"upstream"}, nil)
 	breakerOpenDesc     = prometheus.NewDesc("circuit_breaker_open", "Requests that an open circuit breaker refused, a count that only grows.", []string{"upstream"}, nil)
 	backendUpDesc       = prometheus.NewDesc("gateway_backend_up", "Whether requests are sent to the backend.", []string{"upstream", "backend"}, nil)
+	keysAgeDesc         = prometheus.NewDesc("gateway_keys_age_seconds", "Time since a provider's keys were last confirmed, or since they are first being tried for.", []string{"provider"}, nil)
 	backendInflightDesc = prometheus.NewDesc("gateway_backend_inflight", "Requests that are with the backend.", []string{"upstream", "backend"}, nil)
 )

@@ -16,6 +16,7 @@ type series struct {
 	transitions     *prometheus.CounterVec   // upstream: config; to: closed, half_open, open
 	backendDuration *prometheus.HistogramVec // upstream, backend: config
 	auth            *prometheus.CounterVec   // provider: config; result, cache: fixed lists
+	keyRefreshes    *prometheus.CounterVec   // provider: config; result: fixed list
 	configReloads   *prometheus.CounterVec   // result: fixed list
 	configInfo      *prometheus.GaugeVec     // hash: of the running config, one at a time
 	limiterMode     *prometheus.GaugeVec     // mode: redis, local
@@ -62,6 +63,7 @@ func newSeries(buckets []float64, native bool) series {
 		transitions:     counters("gateway_breaker_transitions_total", "Changes of the circuit breaker's state.", "upstream", "to"),
 		backendDuration: histograms("gateway_backend_duration_seconds", "Time until the backend's response header, or until the attempt failed.", buckets, "upstream", "backend"),
 		auth:            counters("gateway_auth_total", "Authentication decisions; cache says whether a verified token was remembered.", "provider", "result", "cache"),
+		keyRefreshes:    counters("gateway_key_refreshes_total", "Attempts to bring a provider's keys up to date.", "provider", "result"),
 
 		configReloads: counters("gateway_config_reloads_total", "Reloads of the config.", "result"),
 		configInfo:    gauges("gateway_config_info", "1 for the hash of the running config.", "hash"),
@@ -87,7 +89,7 @@ func newSeries(buckets []float64, native bool) series {
 
 func (s series) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		s.decisions, s.requests, s.duration, s.rejects, s.overhead, s.transitions, s.backendDuration, s.auth,
+		s.decisions, s.requests, s.duration, s.rejects, s.overhead, s.transitions, s.backendDuration, s.auth, s.keyRefreshes,
 		s.configReloads, s.configInfo, s.limiterMode, s.quotaRejects, s.redisDuration, s.redisErrors,
 		s.buildInfo, s.configOK, s.configLoaded, s.panics, s.spoofs,
 	}
