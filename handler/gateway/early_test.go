@@ -44,6 +44,31 @@ func TestBothDirectionsStream(t *testing.T) {
 	logged(t, s.only(), map[string]any{"status": 200, "bytes_in": 3, "bytes_out": 3, "code": ""})
 }
 
+// A body that was read to its end leaves the connection for the next request,
+// and so does a short one that nobody read.
+func TestBodiesLeaveTheConnectionOpen(t *testing.T) {
+	backend := newRawBackend(t, answersAfterBody)
+	s := start(t, backend.Addr().String(), strings.Replace(framingConfig, "200ms", "5s", 1))
+	c := s.dial()
+	for _, row := range []struct {
+		target, body string
+		status       int
+	}{
+		{"/", "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", 200},
+		{"/", "Content-Length: 2\r\n\r\nab", 200},
+		{"/", "Content-Length: 0\r\n\r\n", 200},
+		{"/", "Content-Length: 100000\r\n\r\n" + strings.Repeat("a", 100000), 200},
+		{"/%2e", "Content-Length: 2\r\n\r\nab", 400},
+		{"/%2e", "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", 400},
+		{"/", "Content-Length: 2\r\n\r\nab", 200},
+	} {
+		c.send("POST " + row.target + " HTTP/1.1\r\nHost: gw.test\r\n" + row.body)
+		if got := c.answer("POST"); got.StatusCode != row.status || got.Close {
+			t.Fatalf("%s %.40q: got %d %v", row.target, row.body, got.StatusCode, got.Header)
+		}
+	}
+}
+
 // An answer that needs no body comes at once, and a client that never sends the
 // rest can't keep the connection.
 func TestEarlyAnswersDoNotWaitForTheBody(t *testing.T) {
