@@ -4,8 +4,6 @@ package main
 import (
 	_ "embed"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"gatehouse/command"
 )
@@ -19,15 +17,7 @@ var version string
 var sample []byte
 
 func main() {
-	signals := make(chan os.Signal, 2) // two count: one to drain, one to end at once
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	os.Exit(command.Main(command.Process{
-		Args:      os.Args[1:],
-		Stdout:    os.Stdout,
-		Stderr:    os.Stderr,
-		LookupEnv: os.LookupEnv,
-		Signals:   signals,
-		Version:   version,
-		Sample:    sample,
-	}))
+	p := command.ThisProcess()
+	p.Version, p.Sample = version, sample
+	os.Exit(command.Main(p))
 }

@@ -10,8 +10,8 @@ import (
 	"gatehouse/logger"
 )
 
-// compile builds the gateway that cfg describes, which finds what the text alone doesn't show (a key file that can't be
-// read, two routes for the same requests), and takes it apart again.
+// compile builds the gateway that cfg describes, which finds what the text alone doesn't show (a key file or a
+// certificate that can't be read, two routes for the same requests), and takes it apart again.
 func (p Process) compile(cfg *config.Config) error {
 	log, err := logger.New(logger.Options{Writer: io.Discard})
 	if err != nil {
@@ -21,6 +21,7 @@ func (p Process) compile(cfg *config.Config) error {
 		Log:      log.Zap(),
 		Access:   accessLog(log),
 		Observer: observer{p.newMetrics(cfg.Metrics, log)},
+		Filters:  p.Filters,
 	})
 	if err == nil {
 		over, cancel := context.WithCancel(context.Background())
@@ -29,5 +30,6 @@ func (p Process) compile(cfg *config.Config) error {
 			err = ended
 		}
 	}
-	return errors.Join(err, closeLog(log))
+	_, certificateErr := loadCertificates(certificateOptions(&cfg.Server, log.Zap()))
+	return errors.Join(err, certificateErr, closeLog(log))
 }

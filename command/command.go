@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"gatehouse/helper/config"
+	"gatehouse/middleware/filter"
 )
 
 // Process is what Main has of the process that it runs in.
@@ -21,6 +24,16 @@ type Process struct {
 	Signals   <-chan os.Signal // SIGINT and SIGTERM: the first one drains, the second one ends at once
 	Version   string           // "": what the Go toolchain stamped into the binary
 	Sample    []byte           // the shipped config.yaml, which the demo runs
+
+	// Filters are what routes may list besides the built-in ones.
+	Filters []filter.Factory
+}
+
+// ThisProcess is the one that runs, without Version and Sample.
+func ThisProcess() Process {
+	signals := make(chan os.Signal, 2) // two count: one to drain, one to end at once
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	return Process{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Signals: signals}
 }
 
 // The exit codes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
 )
 
@@ -23,11 +24,11 @@ secrets. Exit code 0, whether or not they differ; 1: a file is wrong.`,
   gatehouse diff --json old.yaml new.yaml`,
 		Args: arguments(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			before, err := config.Load(args[0], p.LookupEnv)
+			before, err := config.Load(args[0], p.LookupEnv, gateway.FilterCheck(p.Filters))
 			if err != nil {
 				return err
 			}
-			after, err := config.Load(args[1], p.LookupEnv)
+			after, err := config.Load(args[1], p.LookupEnv, gateway.FilterCheck(p.Filters))
 			if err != nil {
 				return err
 			}

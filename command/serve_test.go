@@ -43,9 +43,17 @@ type answer struct {
 }
 
 func get(address, path string) answer {
+	request, err := http.NewRequest(http.MethodGet, "http://"+address+path, nil)
+	if err != nil {
+		return answer{err: err}
+	}
+	return do(request)
+}
+
+func do(request *http.Request) answer {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	response, err := (&http.Client{Transport: transport}).Get("http://" + address + path)
+	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return answer{err: err}
 	}

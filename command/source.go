@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
 )
 
@@ -42,7 +43,7 @@ func (p Process) loadConfig(named string) (*config.Config, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, err := config.Load(file, p.LookupEnv)
+	cfg, err := config.Load(file, p.LookupEnv, gateway.FilterCheck(p.Filters))
 	return cfg, file, err
 }
 

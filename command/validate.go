@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
 )
 
@@ -29,7 +30,7 @@ are none, it warns of what is allowed and seldom meant, such as routes that are 
 			if err != nil {
 				return err
 			}
-			cfg, warnings, err := config.Review(file, p.LookupEnv)
+			cfg, warnings, err := config.Review(file, p.LookupEnv, gateway.FilterCheck(p.Filters))
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -35,7 +34,9 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 	defer func() { err = errors.Join(err, closeLog(log)) }() // last: everything else still logs
 
 	series := p.newMetrics(cfg.Metrics, log)
-	gate, err := gateway.Build(cfg, gateway.Deps{Log: log.Zap(), Access: accessLog(log), Observer: observer{series}})
+	gate, err := gateway.Build(cfg, gateway.Deps{
+		Log: log.Zap(), Access: accessLog(log), Observer: observer{series}, Filters: p.Filters,
+	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
@@ -43,12 +44,16 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 	series.ConfigLoaded(loaded.Hash, loaded.Loaded)
 
 	var draining atomic.Bool
-	public, err := newServer(cfg.Server, "server.listen", cfg.Server.Listen, gate, log)
+	secure, err := certificates(&cfg.Server, log.Zap())
+	if err != nil {
+		return err
+	}
+	public, err := newServer(cfg.Server, "server.listen", publicOptions(&cfg.Server, gate, secure), log)
 	if err != nil {
 		return err
 	}
 	defer public.Close() //nolint:errcheck // it was drained, or there is a better error to return
-	private, err := newServer(cfg.Server, "server.admin", cfg.Server.Admin, admin.New(admin.Options{
+	private, err := newServer(cfg.Server, "server.admin", server.Options{Address: cfg.Server.Admin, Handler: admin.New(admin.Options{
 		Token:     string(cfg.Server.AdminToken),
 		Metrics:   series.Handler(),
 		Ready:     func() admin.Readiness { return readiness(draining.Load()) },
@@ -56,7 +61,7 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 		Routes:    func() any { return gate.Routes() },
 		Upstreams: func() any { return gate.Upstreams() },
 		Log:       log,
-	}), log)
+	})}, log)
 	if err != nil {
 		return err
 	}
@@ -70,7 +75,7 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 	return p.supervise(service{
 		public:  public,
 		private: private,
-		work:    gate.Run,
+		work:    work(gate, secure),
 		log:     log.Zap(),
 		drain: server.Drain{
 			Delay:    time.Duration(cfg.Server.Drain.Delay),
@@ -85,7 +90,7 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 // service is what supervise keeps alive and ends.
 type service struct {
 	public, private *server.Server
-	work            func(context.Context) error
+	work            []func(context.Context) error
 	drain           server.Drain
 	log             *zap.Logger
 }
@@ -95,7 +100,9 @@ func (p Process) supervise(s service) error {
 	work, stop := context.WithCancel(context.Background())
 	defer stop()
 	group, failed := errgroup.WithContext(work)
-	group.Go(func() error { return s.work(failed) })
+	for _, run := range s.work {
+		group.Go(func() error { return run(failed) })
+	}
 	group.Go(s.public.Serve)
 	group.Go(s.private.Serve)
 
@@ -144,19 +151,15 @@ func readiness(draining bool) admin.Readiness {
 	return admin.Readiness{Ready: true}
 }
 
-func newServer(cfg config.Server, key, address string, handler http.Handler, log *logger.Logger) (*server.Server, error) {
+// newServer opens a listener with what both have in common.
+func newServer(cfg config.Server, key string, o server.Options, log *logger.Logger) (*server.Server, error) {
 	errorLog, err := zap.NewStdLogAt(log.Zap(), zap.WarnLevel)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
-	s, err := server.New(server.Options{
-		Address:    address,
-		Handler:    handler,
-		ReadHeader: time.Duration(cfg.Timeouts.ReadHeader),
-		Idle:       time.Duration(cfg.Timeouts.Idle),
-		MaxHeader:  int64(cfg.MaxHeaderSize),
-		ErrorLog:   errorLog,
-	})
+	o.ReadHeader, o.Idle = time.Duration(cfg.Timeouts.ReadHeader), time.Duration(cfg.Timeouts.Idle)
+	o.MaxHeader, o.ErrorLog = int64(cfg.MaxHeaderSize), errorLog
+	s, err := server.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}

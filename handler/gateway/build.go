@@ -15,6 +15,8 @@ import (
 	"gatehouse/helper/route"
 	"gatehouse/helper/token"
 	"gatehouse/middleware"
+	"gatehouse/middleware/filter"
+	"gatehouse/middleware/filter/builtin"
 )
 
 // builder compiles one configuration.
@@ -24,7 +26,9 @@ type builder struct {
 	parts     *parts
 	buckets   *limit.Local
 	snapshot  *snapshot
+	identity  []string // headers that tell upstreams who calls, sorted
 	guard     *proxy.Guard
+	registry  *filter.Registry
 	verifier  *token.Verifier
 	upstreams map[string]*builtUpstream
 }
@@ -43,7 +47,11 @@ func (b *builder) build() (err error) {
 	if b.verifier, err = b.buildVerifier(); err != nil {
 		return err
 	}
-	b.guard = proxy.NewGuard(b.identityHeaders())
+	b.identity = identityHeaders(cfg)
+	if b.registry, err = newRegistry(builtin.Options{Limits: b.buckets, Identity: b.identity}, b.deps.Filters); err != nil {
+		return err
+	}
+	b.guard = proxy.NewGuard(b.identity)
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
 		if err := b.upstream(name); err != nil {
 			return fmt.Errorf("upstreams.%s%w", name, err)
@@ -111,15 +119,16 @@ const (
 	hostClient  = "client"
 )
 
-// identityHeaders are all headers that any provider may set. The usual ones are
-// among them in any case: an upstream that trusts them may stand behind a
-// gateway that doesn't set them yet.
-func (b *builder) identityHeaders() []string {
+// identityHeaders are all headers that any provider may set, sorted. The usual
+// ones are among them in any case: an upstream that trusts them may stand behind
+// a gateway that doesn't set them yet.
+func identityHeaders(cfg *config.Config) []string {
 	names := []string{"X-User-Id", "X-User-Email", "X-User-Scopes"}
-	for _, p := range b.cfg.Auth.Providers {
+	for _, p := range cfg.Auth.Providers {
 		names = slices.AppendSeq(names, maps.Keys(p.Headers))
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (b *builder) route(r *config.Route) (middleware.Route, error) {
@@ -143,6 +152,9 @@ func (b *builder) route(r *config.Route) (middleware.Route, error) {
 		})
 	}
 	if out.Limits, err = b.limits(r, up); err != nil {
+		return middleware.Route{}, err
+	}
+	if out.Filters, err = b.filters(r); err != nil {
 		return middleware.Route{}, err
 	}
 	if r.Auth == authJWT {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/limit"
 	"gatehouse/logger"
+	"gatehouse/middleware/filter"
 )
 
 // Deps are what a gateway uses and doesn't own.
@@ -19,6 +21,7 @@ type Deps struct {
 	Log      *zap.Logger
 	Access   func(*config.Config) *logger.Access // the access log that a configuration asks for
 	Observer Observer
+	Filters  []filter.Factory // besides the built-in ones
 }
 
 // Gateway is the handler of the public listener.
@@ -86,6 +89,9 @@ func (g *Gateway) Run(ctx context.Context) error {
 
 // retireTimeout is how long the last requests may hold up the end of Run.
 const retireTimeout = 2 * time.Second
+
+// TrustedProxy says whether the current configuration trusts the proxy at addr.
+func (g *Gateway) TrustedProxy(addr netip.Addr) bool { return g.current.Load().clients.Trusts(addr) }
 
 // InFlight is how many requests are being served, upgraded connections
 // included.

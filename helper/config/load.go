@@ -19,13 +19,17 @@ import (
 // maxFileSize bounds what a mistaken --config can make the process read.
 const maxFileSize = 4 << 20
 
+// FilterCheck gives, for one configuration, the function that says what is wrong with an item of a route's list of filters.
+// This package doesn't know which filters there are.
+type FilterCheck func(*Config) func(r *Route, item string) error
+
 // Load reads and parses the file at path; see Parse. That the file can't be read is a *Problems too.
-func Load(path string, env func(string) (string, bool)) (*Config, error) {
+func Load(path string, env func(string) (string, bool), checks ...FilterCheck) (*Config, error) {
 	text, err := readFile(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	return Parse(path, text, env)
+	return Parse(path, text, env, checks...)
 }
 
 func unreadable(path string, err error) error {
@@ -49,18 +53,20 @@ func readFile(path string) ([]byte, error) {
 //
 // ${NAME}, ${NAME:-fallback} and $$ (a plain $) are replaced in values, after the text is parsed: a value from the environment
 // is always one scalar, whatever it contains. In a plain scalar it may become a number (max: ${N}); a quoted one stays a text.
-func Parse(name string, text []byte, env func(string) (string, bool)) (*Config, error) {
-	c, _, err := parse(name, text, env)
+//
+// The items of a route's filters have to pass all checks; their errors complete "KEY: " and don't show secrets.
+func Parse(name string, text []byte, env func(string) (string, bool), checks ...FilterCheck) (*Config, error) {
+	c, _, err := parse(name, text, env, checks)
 	return c, err
 }
 
 // Review is Load, and says what else may not be meant: warnings, sorted like problems. They are right to have all the same.
-func Review(path string, env func(string) (string, bool)) (*Config, Problems, error) {
+func Review(path string, env func(string) (string, bool), checks ...FilterCheck) (*Config, Problems, error) {
 	text, err := readFile(path)
 	if err != nil {
 		return nil, nil, unreadable(path, err)
 	}
-	c, at, err := parse(path, text, env)
+	c, at, err := parse(path, text, env, checks)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +79,7 @@ type places struct {
 	routeKeys []string
 }
 
-func parse(name string, text []byte, env func(string) (string, bool)) (*Config, places, error) {
+func parse(name string, text []byte, env func(string) (string, bool), checks []FilterCheck) (*Config, places, error) {
 	r := &report{file: name, marks: map[string]mark{}, refused: map[string]bool{}}
 	root := r.parseYAML(text)
 	if root == nil {
@@ -87,6 +93,9 @@ func parse(name string, text []byte, env func(string) (string, bool)) (*Config, 
 	}
 	r.refuseUnbuilt()
 	routeKeys := c.resolve(r)
+	for _, check := range checks {
+		r.filterChecks = append(r.filterChecks, check(c))
+	}
 	c.validate(section{r, ""}, routeKeys)
 	if err := r.err(); err != nil {
 		return nil, places{}, err

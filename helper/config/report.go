@@ -17,6 +17,8 @@ type report struct {
 	problems Problems
 	marks    map[string]mark
 	refused  map[string]bool // keys with a problem: what follows from it needs no second one
+
+	filterChecks []func(*Route, string) error
 }
 
 // mark is one key that the file gives.

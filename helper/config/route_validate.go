@@ -41,7 +41,21 @@ func (c *Config) validateRoute(r *Route, at section) {
 	}
 	r.CORS.validate(at.at("cors"))
 	at.at("flush").oneOf(r.Flush, "auto", "always")
-	at.at("filters").texts(r.Filters, "a filter")
+	c.validateFilters(r, at.at("filters"))
+}
+
+func (c *Config) validateFilters(r *Route, at section) {
+	at.texts(r.Filters, "a filter")
+	for i, item := range r.Filters {
+		if slices.Contains(r.Filters[:i], item) {
+			at.item(i).refuse("is there twice: remove one")
+		}
+		for _, check := range at.filterChecks {
+			if err := check(r, item); err != nil {
+				at.item(i).refuse("%v", err)
+			}
+		}
+	}
 }
 
 // validateTarget checks where the requests of a route go.

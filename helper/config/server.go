@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net"
 	"strings"
 )
 
@@ -82,6 +83,11 @@ type Drain struct {
 	Timeout Duration `yaml:"timeout"`
 }
 
+// Encrypted says whether the public listener speaks TLS: a certificate is there, or hosts that one is fetched for.
+func (s *Server) Encrypted() bool {
+	return s.TLS != nil && (len(s.TLS.Certificates) > 0 || len(s.TLS.ACME.Hosts) > 0)
+}
+
 func (s *Server) validate(at section) {
 	at.at("listen").listener(s.Listen)
 	at.at("admin").listener(s.Admin)
@@ -90,6 +96,15 @@ func (s *Server) validate(at section) {
 	}
 	if s.TLS != nil {
 		s.TLS.validate(at.at("tls"))
+		if !s.Encrypted() && (s.TLS.ClientCA != "" || s.TLS.MinVersion != "1.2") { // all defaults are as good as no section
+			at.at("tls").refuse("has no certificate, so nothing would be encrypted: write certificates, or the hosts for acme")
+		}
+	}
+	if s.H2C && s.Encrypted() {
+		at.at("h2c").refuse("has no effect with tls, where HTTP/2 is spoken anyway: remove one of them")
+	}
+	if s.ProxyProtocol && (len(s.TrustedProxies) == 0 || strings.HasPrefix(s.Listen, "unix:")) {
+		at.at("proxy_protocol").refuse("has no effect without trusted_proxies on a HOST:PORT listener, as it is read from them only: write their addresses, or remove it")
 	}
 	timeouts := at.at("timeouts")
 	timeouts.at("read_header").positive(s.Timeouts.ReadHeader)
@@ -108,8 +123,21 @@ func (t *ServerTLS) validate(at section) {
 		item.at("key").needed(certificate.Key, "the file of its private key")
 	}
 	at.at("min_version").oneOf(t.MinVersion, "1.2", "1.3")
-	at.at("acme").at("hosts").hosts(t.ACME.Hosts)
-	if t.ACME.Directory != "" {
-		at.at("acme").at("directory").webURL(t.ACME.Directory)
+	t.ACME.validate(at.at("acme"))
+}
+
+func (a *ACME) validate(at section) {
+	at.at("hosts").hosts(a.Hosts)
+	for i, host := range a.Hosts {
+		if strings.HasPrefix(host, "*.") || net.ParseIP(host) != nil || !strings.Contains(host, ".") {
+			at.at("hosts").item(i).refuse("%s can't be checked over TLS: write a whole public name, such as api.example.com", at.at("hosts").item(i).written())
+		}
 	}
+	if len(a.Hosts) == 0 && (a.Email != "" || a.Directory != "") {
+		at.refuse("has no effect without hosts: write them, or remove it")
+	}
+	if a.Directory != "" {
+		at.at("directory").webURL(a.Directory)
+	}
+	at.at("cache").needed(a.Cache, "the folder that certificates are kept in")
 }

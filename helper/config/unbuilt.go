@@ -15,9 +15,6 @@ func unbuilt() map[string]func(value any) bool {
 		return func(value any) bool { return !slices.Contains(values, value.(string)) }
 	}
 	return map[string]func(value any) bool{
-		"server.tls":                            nil,
-		"server.proxy_protocol":                 nil,
-		"server.h2c":                            nil,
 		"server.tests":                          nil,
 		"tracing.otlp_endpoint":                 nil,
 		"redis":                                 nil,
@@ -45,7 +42,6 @@ func unbuilt() map[string]func(value any) bool {
 		"routes[].split":                        nil,
 		"routes[].mirror":                       nil,
 		"routes[].quota":                        nil,
-		"routes[].filters":                      nil,
 		"routes[].auth":                         not("api_key", "any"),
 		"routes[].limit.mode":                   not("shadow"),
 	}

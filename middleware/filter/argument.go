@@ -62,11 +62,8 @@ func (a Argument) Rate() (events int, period time.Duration, err error) {
 		return 0, 0, err
 	}
 	events, period, err = notation.ParseRate(text)
-	if err == nil && events == 0 {
-		err = errors.New("no rate: write one such as 60/m")
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("the argument is %w", err)
+	if err != nil || events == 0 {
+		return 0, 0, errors.New("the argument is not a rate: write one such as 10/s, 600/m or 5000/h")
 	}
 	return events, period, nil
 }

@@ -13,9 +13,10 @@
 //		return filter.Func(func(next http.Handler) http.Handler { … }), nil
 //	}}
 //
-// Guaranteed: a filter is made at load, once for each place in which the configuration names it, and wraps its handler once;
-// one that is an io.Closer is closed once, after its last request, also when the configuration is refused after all. Two
-// factories of the same name are an error, never an override. Factories are called one at a time.
+// Guaranteed: a filter is made at load, once for each place in which the configuration names it. A reload that leaves a route's
+// filters as they are keeps them, with their state, and wraps the new handler in them too. One that is an io.Closer is closed
+// once, after its last request, also when the configuration is refused after all. Two factories of the same name are an error,
+// never an override. Factories are called one at a time.
 //
 // Not guaranteed: which requests a filter sees. A stage or filter before it may have answered. Checking a configuration makes
 // its filters and closes them again: a factory must not do what can't be done twice.

@@ -17,7 +17,7 @@ type Options struct {
 
 // Limits is a store of buckets. It may be called concurrently.
 type Limits interface {
-	Take(limit.Rule, limit.Key) limit.Decision
+	Decide([]limit.Demand)
 }
 
 // Factories are all filters of this package.

@@ -24,11 +24,13 @@ func rateLimit(limits Limits) func(filter.Use) (filter.Filter, error) {
 		if err != nil { // a Rate always makes a rule
 			return nil, fmt.Errorf("the argument makes no limit: %w", err)
 		}
-		key := rule.StringKey("")
+		key := rule.Key(limit.SharedSubject(name))
 		return filter.Func(func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				ex := exchange.From(r.Context())
-				decision := limits.Take(rule, key)
+				demands := []limit.Demand{{Rule: rule, Key: key}}
+				limits.Decide(demands)
+				decision := demands[0].Decision
 				header := decision.Header()
 				ex.Clientward.Set("Ratelimit-Limit", header.Limit)
 				ex.Clientward.Set("Ratelimit-Remaining", header.Remaining)

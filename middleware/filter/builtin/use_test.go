@@ -21,7 +21,7 @@ func TestAUseThatMakesNoSenseIsRefused(t *testing.T) {
 		{"scope without a scope", "jwt", "scope", "needs a scope"},
 		{"two scopes in one", "jwt", "scope:order admin", "is not a scope"},
 		{"a rate that isn't one", "jwt", "rate_limit:60", "is not a rate"},
-		{"a rate far over one a nanosecond", "jwt", "rate_limit:9999999999/s", "is too fast for a rate"},
+		{"a rate far over one a nanosecond", "jwt", "rate_limit:9999999999/s", "is not a rate"},
 		{"a size that isn't one", "jwt", "body_limit:1MB", "is not a size"},
 		{"a network that isn't one", "jwt", "ip_allow:10.0.0.0/8,intranet", "item 2 is not a CIDR"},
 		{"no network", "jwt", "ip_deny:", "needs networks"},

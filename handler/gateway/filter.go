@@ -1,0 +1,54 @@
+package gateway
+
+import (
+	"fmt"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"gatehouse/helper/config"
+	"gatehouse/middleware"
+	"gatehouse/middleware/filter"
+	"gatehouse/middleware/filter/builtin"
+)
+
+// FilterCheck judges filters as Load does: by the built-in ones and by own.
+func FilterCheck(own []filter.Factory) config.FilterCheck {
+	return func(cfg *config.Config) func(*config.Route, string) error {
+		registry, err := newRegistry(builtin.Options{Identity: identityHeaders(cfg)}, own)
+		return func(r *config.Route, item string) error {
+			if err != nil {
+				return err
+			}
+			return registry.Check(r.Name, r.Auth, item)
+		}
+	}
+}
+
+func newRegistry(o builtin.Options, own []filter.Factory) (*filter.Registry, error) {
+	return filter.NewRegistry(slices.Concat(builtin.Factories(o), own)...)
+}
+
+// filters makes the filters of a route, or keeps those of the snapshot before
+// when nothing about them changed.
+func (b *builder) filters(r *config.Route) ([]middleware.Stage, error) {
+	if len(r.Filters) == 0 {
+		return nil, nil
+	}
+	key := fmt.Sprintf("filters %q %q %q %q", r.Name, r.Auth, r.Filters, b.identity)
+	chain, err := shared(b, key, func() (*filter.Chain, func(), error) {
+		chain, err := b.registry.Build(r.Name, r.Auth, r.Filters)
+		if err != nil {
+			return nil, nil, err
+		}
+		return chain, func() {
+			if err := chain.Close(); err != nil {
+				b.deps.Log.Warn("closing the filters of a route", zap.String("route", r.Name), zap.Error(err))
+			}
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []middleware.Stage{chain.Wrap}, nil
+}
