@@ -51,13 +51,14 @@ type Config struct {
 func New(o Options) http.Handler {
 	r := chi.NewRouter()
 	r.NotFound(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, problem.Problem{Code: problem.NoRoute, Detail: "GET / lists what there is"})
+		refuse(w, problem.Problem{Code: problem.NoRoute, Detail: "the page at / links to what there is"})
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, q *http.Request) {
 		refuse(w, problem.Problem{Code: problem.MethodNotAllowed, Allow: allowed(r, q.URL.Path)})
 	})
 
-	get(r, "/", index)
+	r.Use(sameSite)
+	servePage(r)
 	get(r, "/metrics", o.Metrics.ServeHTTP)
 	get(r, "/healthz", health)
 	get(r, "/readyz", o.ready)

@@ -76,7 +76,7 @@ func TestEndpoints(t *testing.T) {
 		status             int
 		contentType, body  string // body: what it contains
 	}{
-		{"the index lists the endpoints", "GET", "/", 200, "text/plain; charset=utf-8", "/readyz"},
+		{"the status page, with the endpoints", "GET", "/", 200, "text/html; charset=utf-8", "/readyz"},
 		{"metrics are somebody else's", "GET", "/metrics", 200, "text/plain; charset=utf-8", "up 1\n"},
 		{"the process lives", "GET", "/healthz", 200, "application/json", `{"status":"ok"}` + "\n"},
 		{"HEAD is answered like GET", "HEAD", "/healthz", 200, "application/json", ""},

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/pprof"
 
@@ -13,25 +12,6 @@ import (
 
 // maxBody is far more than any body that is understood here.
 const maxBody = 64 << 10
-
-const listing = `gatehouse: the admin listener
-
-GET      /metrics          Prometheus series
-GET      /healthz          200 while the process lives
-GET      /readyz           200 while requests should be sent here, else 503 with the reasons
-GET      /api/config       which config is in service
-GET      /api/routes       its routes
-GET      /api/upstreams    its upstreams, their backends and breakers
-GET PUT  /api/log-level    {"level":"debug"}
-GET      /debug/pprof/     Go's profiles
-
-Where server.admin_token is set, /api/ and /debug/pprof/ need "Authorization: Bearer" with it.
-`
-
-func index(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = io.WriteString(w, listing) // a client that left is seen by the server
-}
 
 // health answers for the process alone: it would be restarted for what it says here, and that mends no upstream.
 func health(w http.ResponseWriter, _ *http.Request) {
