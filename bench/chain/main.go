@@ -94,7 +94,7 @@ func measure(binary string, d time.Duration, runs, connections int) error {
 	if err != nil {
 		return err
 	}
-	defer backend.Close()
+	defer backend.Close() //nolint:errcheck // the process ends
 	bearer, err := token.Sign(map[string]any{
 		"iss": "bench", "sub": "user-1", "email": "user-1@example.com", "scope": "order user", "exp": time.Now().Add(time.Hour).Unix(),
 	}, []byte(secret), "HS256", "")
@@ -205,7 +205,7 @@ func serveBackend() (net.Listener, error) {
 				return // closed at the end of the measurement
 			}
 			go func() {
-				defer conn.Close()
+				defer conn.Close() //nolint:errcheck // what was answered has been counted
 				in := bufio.NewReader(conn)
 				for {
 					line, err := in.ReadSlice('\n')

@@ -147,8 +147,8 @@ func (c *Checker) ask(ctx context.Context, t *target) error {
 	if err != nil {
 		return fmt.Errorf("checking backend %s: %w", t.name, err)
 	}
-	defer response.Body.Close()
-	io.CopyN(io.Discard, response.Body, maxDrain)
+	defer response.Body.Close()                          //nolint:errcheck // the status is all that counts
+	_, _ = io.CopyN(io.Discard, response.Body, maxDrain) // so that the connection can be used again
 	if !c.checks.Expect(response.StatusCode) {
 		return fmt.Errorf("checking backend %s: it answered with status %d", t.name, response.StatusCode)
 	}
