@@ -31,8 +31,7 @@ type ReloadOptions struct {
 	Check   func(*config.Config) error          // refuses a configuration that is valid but not wanted; nil: none is
 	Log     *zap.Logger
 	// Done is told each result; hash is that of what is served now.
-	Done    func(result, hash string, at time.Time)
-	Filters []config.FilterCheck // what a route's filters have to pass
+	Done func(result, hash string, at time.Time)
 }
 
 // Reload is what became of one attempt.
@@ -135,7 +134,7 @@ func (r *Reloader) try(done *Reload) (*config.Config, config.Changes, error) {
 	if err != nil {
 		return nil, config.Changes{}, fmt.Errorf("reading the config: %w", err)
 	}
-	next, err := config.Parse(r.options.Path, content, r.options.Env, r.options.Filters...)
+	next, err := config.Parse(r.options.Path, content, r.options.Env, FilterCheck(r.options.Gateway.deps.Filters))
 	if err != nil {
 		return nil, config.Changes{}, err
 	}
