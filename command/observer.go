@@ -1,6 +1,8 @@
 package command
 
 import (
+	"time"
+
 	"gatehouse/handler/gateway"
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/metrics"
@@ -24,8 +26,12 @@ func (o observer) Backend(upstream, url string, inFlight func() int64) gateway.B
 }
 
 func (o observer) Provider(name string) gateway.Remover { return o.metrics.Provider(name) }
-func (o observer) Unmatched() exchange.Observer         { return o.metrics.Unmatched() }
-func (o observer) Auth(provider, result, cache string)  { o.metrics.Auth(provider, result, cache) }
-func (o observer) InFlight(delta int64)                 { o.metrics.InflightAdd(delta) }
-func (o observer) Panic()                               { o.metrics.Panic() }
-func (o observer) Spoof()                               { o.metrics.Spoof() }
+func (o observer) Keys(provider string, age func() time.Duration) gateway.Remover {
+	return o.metrics.Keys(provider, age)
+}
+func (o observer) KeysRefreshed(provider, result string) { o.metrics.KeysRefreshed(provider, result) }
+func (o observer) Unmatched() exchange.Observer          { return o.metrics.Unmatched() }
+func (o observer) Auth(provider, result, cache string)   { o.metrics.Auth(provider, result, cache) }
+func (o observer) InFlight(delta int64)                  { o.metrics.InflightAdd(delta) }
+func (o observer) Panic()                                { o.metrics.Panic() }
+func (o observer) Spoof()                                { o.metrics.Spoof() }

@@ -1,16 +1,18 @@
 package middleware
 
 import (
-	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"go.uber.org/zap"
 
+	"gatehouse/helper/apikey"
+	"gatehouse/helper/assertion"
+	"gatehouse/helper/credential"
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/identity"
 	"gatehouse/helper/problem"
+	"gatehouse/helper/revocation"
 	"gatehouse/helper/token"
 )
 
@@ -22,25 +24,41 @@ type AuthObserver interface {
 
 // Authentication is what one route asks of its callers.
 type Authentication struct {
-	Verifier      *token.Verifier
-	Provider      string // the only one that counts; "": the token's iss chooses
+	Tokens   *token.Cache // nil: a token is nothing here
+	Provider string       // the only one that counts; "": the token's iss chooses
+	Places   []TokenPlace // where tokens are looked for; the first that has one counts
+
+	APIKeys      *apikey.Store // nil: an API key is nothing here
+	APIKeyHeader string        // canonical
+
+	Revoked       *revocation.List
 	Scopes        identity.Requirement
 	Claims        identity.ClaimRequirement
 	ExpiredStatus int
-	Observer      AuthObserver
-	Log           *zap.Logger
+
+	Assertion       *assertion.Target // nil: none is made
+	AssertionHeader string            // canonical
+
+	Observer AuthObserver
+	Log      *zap.Logger
 }
 
-const (
-	challenge    = `Bearer realm="gatehouse"`
-	noProvider   = exchange.None
-	notCached    = "none"
-	keysRetry    = 5 * time.Second
-	invalidToken = challenge + `, error="invalid_token"`
-)
+// TokenPlace is a place for the tokens of some providers. Those of others are
+// refused there: a cookie is sent by whatever page a browser shows, and a
+// provider that doesn't say so wasn't meant for that.
+type TokenPlace struct {
+	credential.Place
+	Providers []string
+}
 
-// stage verifies the caller, checks scopes and claims, and queues the identity
-// headers. It is nil for an open route.
+// caller is who a request is from, and whether the token was remembered.
+type caller struct {
+	*identity.Principal
+	cache string
+}
+
+// stage verifies the caller, checks revocations, scopes and claims, and queues
+// the identity headers. It is nil for an open route.
 func (a *Authentication) stage() Stage {
 	if a == nil {
 		return nil
@@ -48,7 +66,15 @@ func (a *Authentication) stage() Stage {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ex := exchange.From(r.Context())
-			if refusal := a.admit(ex, r); refusal != nil {
+			c, refusal := a.identify(ex, r)
+			if refusal == nil {
+				ex.Principal = c.Principal
+				refusal = a.authorize(ex, c)
+			}
+			if refusal == nil {
+				refusal = a.introduce(ex, c)
+			}
+			if refusal != nil {
 				ex.Refuse(w, *refusal)
 				return
 			}
@@ -57,77 +83,86 @@ func (a *Authentication) stage() Stage {
 	}
 }
 
-func (a *Authentication) admit(ex *exchange.Exchange, r *http.Request) *problem.Problem {
-	raw, state := token.Bearer(r.Header)
-	switch state {
-	case token.BearerOK:
-	case token.BearerNone:
-		a.Observer.Auth(noProvider, "missing", notCached)
-		return &problem.Problem{Code: problem.CredentialsMissing, Detail: "Send a token: Authorization: Bearer TOKEN.", Authenticate: challenge}
-	default:
-		a.Observer.Auth(noProvider, "invalid", notCached)
-		return invalid()
-	}
-	principal, err := a.Verifier.Verify(r.Context(), raw, a.Provider)
-	if err != nil {
-		return a.refuse(ex, err)
-	}
-	ex.Principal = principal
-	if !a.Scopes.Satisfied(principal.Scopes) {
-		a.Observer.Auth(principal.Provider, "scope", notCached)
-		a.debug(ex, principal.Provider, "missing scopes: "+strings.Join(a.Scopes.Missing(principal.Scopes), " "))
-		scopes := a.Scopes.String()
-		return &problem.Problem{
-			Code: problem.ScopeMissing, Detail: "The token lacks a scope: " + scopes + ".",
-			Authenticate: challenge + `, error="insufficient_scope", scope="` + scopes + `"`,
+// identify finds out who the request is from. Where both a token and an API key
+// are accepted and there, the token decides.
+func (a *Authentication) identify(ex *exchange.Exchange, r *http.Request) (caller, *problem.Problem) {
+	if a.Tokens != nil {
+		raw, place, state := a.find(r)
+		switch state {
+		case credential.Found:
+			return a.verify(ex, r, raw, place)
+		case credential.Malformed:
+			a.Observer.Auth(noProvider, "invalid", notCached)
+			return caller{}, invalidToken()
+		case credential.Ambiguous:
+			a.Observer.Auth(noProvider, "invalid", notCached)
+			return caller{}, badRequest("There is more than one token where one is expected.")
 		}
 	}
-	if claim := a.Claims.Mismatch(principal.Claims); claim != "" {
-		a.Observer.Auth(principal.Provider, "claim", notCached)
-		a.debug(ex, principal.Provider, "claim doesn't match: "+claim)
+	if a.APIKeys != nil {
+		switch keys := r.Header[a.APIKeyHeader]; len(keys) {
+		case 0:
+		case 1:
+			return a.lookUp(ex, keys[0])
+		default:
+			a.Observer.Auth(apikey.Provider, "invalid", notCached)
+			return caller{}, badRequest("There is more than one " + a.APIKeyHeader + " header.")
+		}
+	}
+	a.Observer.Auth(noProvider, "missing", notCached)
+	return caller{}, a.missing()
+}
+
+// find looks for a token in each place, also behind the one that has it: what
+// is there twice is refused wherever it is.
+func (a *Authentication) find(r *http.Request) (raw string, place *TokenPlace, state credential.State) {
+	for i := range a.Places {
+		here, found := a.Places[i].Find(r)
+		if found == credential.Ambiguous {
+			return "", nil, found
+		}
+		if state == credential.Missing {
+			raw, place, state = here, &a.Places[i], found
+		}
+	}
+	return raw, place, state
+}
+
+// authorize asks whether a caller who is known may do this.
+func (a *Authentication) authorize(ex *exchange.Exchange, c caller) *problem.Problem {
+	if a.Revoked.Revoked(c.Principal) {
+		a.Observer.Auth(c.Provider, "revoked", c.cache)
+		a.debug(ex, c.Provider, "it was revoked (kid "+c.KeyID+")")
+		return a.revoked(c)
+	}
+	if !a.Scopes.Satisfied(c.Scopes) {
+		a.Observer.Auth(c.Provider, "scope", c.cache)
+		a.debug(ex, c.Provider, "missing scopes: "+strings.Join(a.Scopes.Missing(c.Scopes), " "))
+		return a.scopeMissing(c)
+	}
+	if claim := a.Claims.Mismatch(c.Claims); claim != "" {
+		a.Observer.Auth(c.Provider, "claim", c.cache)
+		a.debug(ex, c.Provider, "claim doesn't match: "+claim)
 		return &problem.Problem{Code: problem.ClaimMismatch, Detail: "A claim of the token doesn't fit this route."}
 	}
-	a.Observer.Auth(principal.Provider, "ok", notCached)
-	for _, h := range principal.Headers {
-		ex.Upstreamward.Set(h.Name, h.Value)
-	}
-	ex.DropToken = !principal.ForwardToken
+	a.Observer.Auth(c.Provider, "ok", c.cache)
 	return nil
 }
 
-func invalid() *problem.Problem {
-	return &problem.Problem{Code: problem.TokenInvalid, Detail: "The token can't be accepted; get a new one from the identity service.", Authenticate: invalidToken}
-}
-
-// refuse turns an error of the verifier into the answer. Why exactly stands in
-// the log at debug level only.
-func (a *Authentication) refuse(ex *exchange.Exchange, err error) *problem.Problem {
-	var refused *token.Error
-	provider, reason := noProvider, token.Invalid
-	if errors.As(err, &refused) {
-		reason = refused.Reason
-		if refused.Provider != "" {
-			provider = refused.Provider
-		}
+// introduce queues what the upstream is told of the caller.
+func (a *Authentication) introduce(ex *exchange.Exchange, c caller) *problem.Problem {
+	for _, h := range c.Headers {
+		ex.Upstreamward.Set(h.Name, h.Value)
 	}
-	a.debug(ex, provider, err.Error())
-	switch reason {
-	case token.Expired:
-		a.Observer.Auth(provider, "expired", notCached)
-		return &problem.Problem{
-			Code: problem.TokenExpired, Status: a.ExpiredStatus, Detail: "The token has expired; get a new one from the identity service.",
-			Authenticate: invalidToken + `, error_description="the token has expired"`,
-		}
-	case token.KeysUnavailable:
-		a.Observer.Auth(provider, "keys_unavailable", notCached)
-		return &problem.Problem{Code: problem.KeysUnavailable, Detail: "The token can't be judged at the moment; try again later.", RetryAfter: keysRetry}
-	default:
-		a.Observer.Auth(provider, "invalid", notCached)
-		return invalid()
+	ex.DropToken = !c.ForwardToken
+	if a.Assertion == nil {
+		return nil
 	}
-}
-
-func (a *Authentication) debug(ex *exchange.Exchange, provider, why string) {
-	a.Log.Debug("authentication refused", zap.String("trace_id", ex.TraceID), zap.String("route", ex.Route),
-		zap.String("provider", provider), zap.String("why", why))
+	text, err := a.Assertion.Assertion(c.Principal, ex.RequestID)
+	if err != nil {
+		a.Log.Error("signing an assertion failed", zap.String("trace_id", ex.TraceID), zap.Error(err))
+		return &problem.Problem{Code: problem.InternalError, Detail: "Report the trace id to the operator of this gateway."}
+	}
+	ex.Upstreamward.Set(a.AssertionHeader, text)
+	return nil
 }

@@ -10,10 +10,10 @@ import (
 	"gatehouse/handler/proxy"
 	"gatehouse/helper/clientip"
 	"gatehouse/helper/config"
-	"gatehouse/helper/identity"
+	"gatehouse/helper/credential"
 	"gatehouse/helper/limit"
+	"gatehouse/helper/revocation"
 	"gatehouse/helper/route"
-	"gatehouse/helper/token"
 	"gatehouse/middleware"
 	"gatehouse/middleware/filter"
 	"gatehouse/middleware/filter/builtin"
@@ -29,12 +29,18 @@ type builder struct {
 	identity  []string // headers that tell upstreams who calls, sorted
 	guard     *proxy.Guard
 	registry  *filter.Registry
-	verifier  *token.Verifier
+	revoked   *revocation.List
+	auth      auth
+	consumed  credential.Remover
+	previous  *snapshot // the current one; nil at first
 	upstreams map[string]*builtUpstream
 }
 
 func newBuilder(cfg *config.Config, g *Gateway) *builder {
-	return &builder{cfg: cfg, deps: g.deps, parts: g.parts, buckets: g.buckets, snapshot: &snapshot{}, upstreams: make(map[string]*builtUpstream)}
+	return &builder{
+		cfg: cfg, deps: g.deps, parts: g.parts, buckets: g.buckets, revoked: g.revoked, previous: g.current.Load(),
+		snapshot: &snapshot{}, upstreams: make(map[string]*builtUpstream),
+	}
 }
 
 // build fills in the snapshot. After an error the snapshot holds what has to be
@@ -44,14 +50,17 @@ func (b *builder) build() (err error) {
 	s.access = b.deps.Access(cfg)
 	s.clients = clientip.NewResolver(prefixes(cfg.Server.TrustedProxies))
 	s.writeIdle = time.Duration(cfg.Server.Timeouts.WriteIdle)
-	if b.verifier, err = b.buildVerifier(); err != nil {
+	if err = b.buildAuth(); err != nil {
 		return err
 	}
 	b.identity = identityHeaders(cfg)
 	if b.registry, err = newRegistry(builtin.Options{Limits: b.buckets, Identity: b.identity}, b.deps.Filters); err != nil {
 		return err
 	}
-	b.guard = proxy.NewGuard(b.identity)
+	b.guard = proxy.NewGuard(b.identity, credentialHeaders(cfg)...)
+	if b.consumed, err = consumed(cfg); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
 		if err := b.upstream(name); err != nil {
 			return fmt.Errorf("upstreams.%s%w", name, err)
@@ -112,24 +121,14 @@ func prefixes(list []config.Prefix) []netip.Prefix {
 
 // The values of the configuration that decide something here.
 const (
+	authNone    = "none"
 	authJWT     = "jwt"
+	authAPIKey  = "api_key"
 	perClientIP = "client_ip"
 	flushAlways = "always"
 	hostBackend = "backend"
 	hostClient  = "client"
 )
-
-// identityHeaders are all headers that any provider may set, sorted. The usual
-// ones are among them in any case: an upstream that trusts them may stand behind
-// a gateway that doesn't set them yet.
-func identityHeaders(cfg *config.Config) []string {
-	names := []string{"X-User-Id", "X-User-Email", "X-User-Scopes"}
-	for _, p := range cfg.Auth.Providers {
-		names = slices.AppendSeq(names, maps.Keys(p.Headers))
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
 
 func (b *builder) route(r *config.Route) (middleware.Route, error) {
 	up := b.upstreams[r.Upstream]
@@ -157,10 +156,8 @@ func (b *builder) route(r *config.Route) (middleware.Route, error) {
 	if out.Filters, err = b.filters(r); err != nil {
 		return middleware.Route{}, err
 	}
-	if r.Auth == authJWT {
-		if out.Authentication, err = b.authentication(r); err != nil {
-			return middleware.Route{}, err
-		}
+	if out.Authentication, err = b.authentication(r); err != nil {
+		return middleware.Route{}, err
 	}
 	return out, nil
 }
@@ -187,19 +184,4 @@ func (b *builder) limits(r *config.Route, up *builtUpstream) ([]middleware.Limit
 		return nil, err
 	}
 	return append(limits, middleware.SharedLimit(name, bucket)), nil
-}
-
-func (b *builder) authentication(r *config.Route) (*middleware.Authentication, error) {
-	scopes, err := identity.CompileRequirement(r.Scopes)
-	if err != nil {
-		return nil, fmt.Errorf("scopes: %w", err)
-	}
-	claims, err := identity.CompileClaims(r.Claims)
-	if err != nil {
-		return nil, fmt.Errorf("claims: %w", err)
-	}
-	return &middleware.Authentication{
-		Verifier: b.verifier, Provider: r.Provider, Scopes: scopes, Claims: claims,
-		ExpiredStatus: b.cfg.Auth.ExpiredStatus, Observer: b.deps.Observer, Log: b.deps.Log,
-	}, nil
 }

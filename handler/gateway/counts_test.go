@@ -46,8 +46,12 @@ func (c *counts) Backend(_, url string, _ func() int64) gateway.BackendObserver 
 	return backendCount{c, url}
 }
 func (c *counts) Provider(name string) gateway.Remover { return named{c, name} }
-func (named) Remove()                                  {}
-func (c *counts) Unmatched() exchange.Observer         { return named{c, "_none"} }
+func (c *counts) Keys(provider string, _ func() time.Duration) gateway.Remover {
+	return named{c, provider}
+}
+func (c *counts) KeysRefreshed(provider, result string) { c.add("keys %s %s", provider, result) }
+func (named) Remove()                                   {}
+func (c *counts) Unmatched() exchange.Observer          { return named{c, "_none"} }
 func (c *counts) Auth(provider, result, cache string) {
 	c.add("auth %s %s %s", provider, result, cache)
 }

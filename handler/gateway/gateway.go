@@ -12,6 +12,7 @@ import (
 	"gatehouse/helper/config"
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/limit"
+	"gatehouse/helper/revocation"
 	"gatehouse/logger"
 	"gatehouse/middleware/filter"
 )
@@ -30,6 +31,7 @@ type Gateway struct {
 	unmatched exchange.Observer
 	buckets   *limit.Local
 	parts     *parts
+	revoked   *revocation.List
 
 	loading  sync.Mutex // one Load at a time
 	current  atomic.Pointer[snapshot]
@@ -44,7 +46,7 @@ type Gateway struct {
 func Build(cfg *config.Config, deps Deps) (*Gateway, error) {
 	g := &Gateway{
 		deps: deps, unmatched: deps.Observer.Unmatched(), buckets: limit.NewLocal(limit.Options{}), parts: newParts(),
-		idle: make(chan struct{}, 1),
+		revoked: &revocation.List{}, idle: make(chan struct{}, 1),
 	}
 	return g, g.Load(cfg)
 }

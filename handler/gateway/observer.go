@@ -18,6 +18,11 @@ type Observer interface {
 	Upstream(name string, state func() int) UpstreamObserver
 	Backend(upstream, url string, inFlight func() int64) BackendObserver
 	Provider(name string) Remover
+	// Keys gives the handle of a provider's keys, which age says the age of;
+	// nil: they have none.
+	Keys(provider string, age func() time.Duration) Remover
+	// KeysRefreshed counts an attempt to bring them up to date, by its result.
+	KeysRefreshed(provider, result string)
 	// Unmatched is for requests without a route.
 	Unmatched() exchange.Observer
 

@@ -6,45 +6,159 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
+	"gatehouse/helper/config"
 	"gatehouse/helper/keyset"
 	"gatehouse/helper/token"
 )
 
-// buildVerifier makes the verifier of all providers.
-func (b *builder) buildVerifier() (*token.Verifier, error) {
+// tokens makes what verifies the tokens of all providers. It outlives reloads
+// that change no provider, and so does what it remembers.
+func (b *builder) tokens() (*token.Cache, error) {
 	var providers []token.Provider
 	for _, name := range slices.Sorted(maps.Keys(b.cfg.Auth.Providers)) {
 		p := b.cfg.Auth.Providers[name]
-		keys, err := keySource(string(p.Secret), p.PublicKeyFile)
+		keys, err := b.keySource(name, p)
 		if err != nil {
-			return nil, fmt.Errorf("auth.providers.%s: %w", name, err)
+			return nil, err
 		}
 		keep(b, b.deps.Observer.Provider(name))
 		providers = append(providers, token.Provider{
 			Name: name, Issuer: p.Issuer, AllowAnyIssuer: p.AllowAnyIssuer, Audiences: p.Audiences, Algorithms: p.Algorithms,
-			Leeway: time.Duration(p.Leeway), MaxLifetime: time.Duration(p.MaxLifetime), ScopeClaim: p.ScopeClaim, Headers: p.Headers,
-			ForwardToken: p.ForwardToken, Source: keys,
+			Leeway: time.Duration(p.Leeway), MaxLifetime: time.Duration(p.MaxLifetime), ScopeClaim: p.ScopeClaim, PlanClaim: p.PlanClaim,
+			Headers: p.Headers, ForwardToken: p.ForwardToken, Source: keys,
 		})
 	}
 	verifier, err := token.NewVerifier(providers)
 	if err != nil {
 		return nil, fmt.Errorf("auth.providers: %w", err)
 	}
-	return verifier, nil
+	same := config.Hash(&config.Config{Auth: config.Auth{Providers: b.cfg.Auth.Providers}})
+	return shared(b, "tokens "+same, func() (*token.Cache, func(), error) {
+		return token.NewCache(verifier, token.CacheSize), nil, nil
+	})
 }
 
-// keySource makes the keys of a provider from its shared secret or its PEM file.
-func keySource(secret, publicKeyFile string) (*keyset.Set, error) {
-	if secret != "" {
-		key, err := keyset.NewSecret("", "", []byte(secret))
+// keySource makes the source of a provider's keys, or finds the one that an
+// earlier configuration or another provider uses already.
+func (b *builder) keySource(name string, p config.Provider) (token.KeySource, error) {
+	at := "auth.providers." + name
+	switch {
+	case p.Secret != "":
+		key, err := keyset.NewSecret("", "", []byte(p.Secret))
 		if err != nil {
-			return nil, fmt.Errorf("secret: %w", err)
+			return nil, &KeyError{at + ".secret", err}
 		}
 		return keyset.NewSet(key), nil
+	case p.PublicKeyFile != "":
+		return b.fileSource(name, at+".public_key_file", p.PublicKeyFile, keyset.NewPEMFile)
+	case p.JWKSFile != "":
+		return b.fileSource(name, at+".jwks_file", p.JWKSFile, keyset.NewJWKSFile)
 	}
-	keys, err := keyset.LoadPEM(publicKeyFile)
+	return b.remoteSource(name, p), nil
+}
+
+func (b *builder) fileSource(name, key, path string, read func(string, func(keyset.Refresh)) (*keyset.File, error)) (token.KeySource, error) {
+	keep(b, b.deps.Observer.Keys(name, nil))
+	file, err := shared(b, "keys "+key+" "+path, func() (*keyset.File, func(), error) {
+		file, err := read(path, b.refreshed([]string{name}))
+		if err != nil {
+			return nil, nil, err
+		}
+		return file, running(file.Run), nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("public_key_file: %w", err)
+		return nil, &KeyError{key, err}
 	}
-	return keyset.NewSet(keys...), nil
+	return file, nil
+}
+
+// remote is the source of the keys of one provider.
+type remote struct {
+	provider, url string
+	*keyset.Remote
+}
+
+// remoteSource is one source for all providers of the same URL, so that
+// the issuer is asked once. Where they want different times, the set is fetched
+// as often as one of them wants, and unknown keys cause no more fetches than any
+// of them allows. A source that takes the place of another begins with its keys:
+// the issuer may be away just now.
+func (b *builder) remoteSource(name string, p config.Provider) *keyset.Remote {
+	url := sourceURL(p)
+	names := []string{}
+	for other, q := range b.cfg.Auth.Providers {
+		if sourceURL(q) == url {
+			names = append(names, other)
+			p.Refresh, p.UnknownKidCooldown = min(p.Refresh, q.Refresh), max(p.UnknownKidCooldown, q.UnknownKidCooldown)
+		}
+	}
+	slices.Sort(names)
+	key := fmt.Sprintf("keys %s %s %s %q", url, p.Refresh, p.UnknownKidCooldown, names)
+	source, _ := shared(b, key, func() (*keyset.Remote, func(), error) { // it has no error
+		o := keyset.RemoteOptions{
+			URL: p.JWKSURL, Refresh: time.Duration(p.Refresh), Cooldown: time.Duration(p.UnknownKidCooldown),
+			Known: b.known(url), Refreshed: b.refreshed(names),
+		}
+		if p.Discovery {
+			o.Issuer = p.Issuer
+		}
+		source := keyset.NewRemote(o)
+		return source, running(source.Run), nil
+	})
+	b.snapshot.remotes = append(b.snapshot.remotes, remote{name, url, source})
+	keep(b, b.deps.Observer.Keys(name, source.Age))
+	return source
+}
+
+// sourceURL tells remote sources apart; "" is none.
+func sourceURL(p config.Provider) string {
+	if p.Discovery {
+		return "discovery of " + p.Issuer
+	}
+	return p.JWKSURL
+}
+
+// known is the set that the current configuration has from the same URL.
+func (b *builder) known(url string) *keyset.Set {
+	if b.previous != nil {
+		for _, r := range b.previous.remotes {
+			if r.url == url {
+				return r.Set()
+			}
+		}
+	}
+	return nil
+}
+
+// refreshed counts and logs what becomes of the keys of some providers.
+func (b *builder) refreshed(providers []string) func(keyset.Refresh) {
+	log, observer := b.deps.Log, b.deps.Observer
+	return func(r keyset.Refresh) {
+		for _, name := range providers {
+			observer.KeysRefreshed(name, string(r.Result))
+		}
+		named := zap.Strings("providers", providers)
+		switch r.Result {
+		case keyset.Failure:
+			log.Warn("keys couldn't be refreshed; those there are stay", named, zap.Int("keys", r.Keys), zap.Error(r.Err))
+		case keyset.Success:
+			log.Info("keys changed", named, zap.Int("keys", r.Keys))
+			for _, why := range r.Skipped {
+				log.Warn("a key is passed over", named, zap.Error(why))
+			}
+		}
+	}
+}
+
+// KeylessProviders names the providers that have no keys yet, so that their
+// tokens can't be judged.
+func (g *Gateway) KeylessProviders() (names []string) {
+	for _, r := range g.current.Load().remotes {
+		if !r.Ready() {
+			names = append(names, r.provider)
+		}
+	}
+	return names
 }

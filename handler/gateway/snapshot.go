@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gatehouse/helper/assertion"
 	"gatehouse/helper/clientip"
 	"gatehouse/logger"
 )
@@ -19,6 +20,8 @@ type snapshot struct {
 	writeIdle time.Duration
 	routes    []RouteInfo
 	upstreams []UpstreamInfo
+	remotes   []remote           // sources of keys, one for each provider that has one
+	keyring   *assertion.Keyring // nil: no assertions are made
 
 	handles []Remover // of the metrics
 	keys    []string  // of the parts it uses

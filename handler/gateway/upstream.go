@@ -48,7 +48,7 @@ func (b *builder) upstream(name string) error {
 		backends, weights = append(backends, backend), append(weights, configured.Weight)
 	}
 	built.proxy = (&proxy.Upstream{
-		Pool: upstream.NewPool(backends, weights), Guard: b.guard, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle),
+		Pool: upstream.NewPool(backends, weights), Guard: b.guard, Consumed: b.consumed, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle),
 		Failing: u.Breaker.Statuses.Contains, Observer: observer,
 	}).Prepare()
 	b.upstreams[name] = built

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/hex"
+	"strings"
 )
 
 // Auth is the section `auth`.
@@ -71,14 +72,51 @@ func (a *Auth) validate(at section, plans map[string]Plan) {
 		at.at("providers").at(name).name(name)
 		provider.validate(at.at("providers").at(name))
 	}
-	keys := at.at("api_keys")
-	keys.at("header").headerName(a.APIKeys.Header)
-	for i, key := range a.APIKeys.Keys {
-		key.validate(keys.at("keys").item(i), plans)
-	}
+	at.at("api_keys").at("header").headerName(a.APIKeys.Header)
+	validateAPIKeys(a.APIKeys.Keys, at.at("api_keys").at("keys"), plans)
 	if a.Assertion != nil {
-		at.at("assertion").at("header").headerName(a.Assertion.Header)
-		at.at("assertion").at("ttl").positive(a.Assertion.TTL)
+		a.Assertion.validate(at.at("assertion"))
+		a.refuseSameHeaders(at)
+	}
+}
+
+// refuseSameHeaders keeps the assertion's header for the assertion: the last one to set it would win.
+func (a *Auth) refuseSameHeaders(at section) {
+	own := at.at("assertion").at("header")
+	if sameHeader(a.Assertion.Header, a.APIKeys.Header) {
+		own.refuse("%s is api_keys.header too: write another", own.written())
+	}
+	for _, name := range sortedKeys(a.Providers) {
+		for header := range a.Providers[name].Headers {
+			if sameHeader(a.Assertion.Header, header) {
+				own.refuse("%s is a header of provider %s too: write another", own.written(), name)
+			}
+		}
+	}
+}
+
+// leastTTL leaves time for the way to the upstream: exp counts whole seconds.
+const leastTTL = 5
+
+func (a *Assertion) validate(at section) {
+	at.at("header").headerName(a.Header)
+	if a.TTL < seconds(leastTTL) {
+		at.at("ttl").refuse("%s is too short: write %ds or more", at.at("ttl").written(), leastTTL)
+	}
+}
+
+// validateAPIKeys checks each key, and that no two have the same id or hash: which of them counted would be a guess.
+func validateAPIKeys(keys []APIKey, at section, plans map[string]Plan) {
+	ids, hashes := map[string]int{}, map[string]int{}
+	for i, key := range keys {
+		key.validate(at.item(i), plans)
+		if other, ok := ids[key.ID]; ok {
+			at.item(i).at("id").refuse("is the same as that of key %d of the list: write another", other+1)
+		}
+		if other, ok := hashes[strings.ToLower(key.SHA256)]; ok {
+			at.item(i).at("sha256").refuse("is the same as that of key %d of the list: make a key of its own with gatehouse keys api", other+1)
+		}
+		ids[key.ID], hashes[strings.ToLower(key.SHA256)] = i, i
 	}
 }
 

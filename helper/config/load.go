@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -116,7 +117,7 @@ func (r *report) parseYAML(text []byte) *yaml.Node {
 	var first, second yaml.Node
 	err := documents.Decode(&first)
 	if errors.Is(err, io.EOF) || err == nil && len(first.Content) == 1 && first.Content[0].ShortTag() == "!!null" {
-		r.add(1, 1, "", "is empty: write at least upstreams: with one upstream and its route")
+		r.add(1, 1, "", "is empty: "+cmp.Or(r.remedy, "write at least upstreams: with one upstream and its route"))
 		return nil
 	}
 	if err == nil {

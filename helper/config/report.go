@@ -14,6 +14,7 @@ import (
 // report collects the problems of one file, and knows where each key of it stands.
 type report struct {
 	file     string
+	remedy   string // what to write into an empty file; "": a config
 	problems Problems
 	marks    map[string]mark
 	refused  map[string]bool // keys with a problem: what follows from it needs no second one

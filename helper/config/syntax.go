@@ -170,13 +170,18 @@ func reservedHeaders() []string {
 func distinctHeaders[V any](s section, headers map[string]V) {
 	seen := map[string]string{}
 	for _, name := range sortedKeys(headers) {
-		folded := strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+		folded := foldHeader(name)
 		if other, ok := seen[folded]; ok {
 			s.at(name).refuse("%q is the same header as %q: remove one", name, other)
 		}
 		seen[folded] = name
 	}
 }
+
+// foldHeader is the same text for two names that servers take for the same header.
+func foldHeader(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "-")) }
+
+func sameHeader(a, b string) bool { return foldHeader(a) == foldHeader(b) }
 
 // texts refuses empty items.
 func (s section) texts(list []string, what string) {

@@ -10,40 +10,28 @@ import (
 // unbuilt is every key whose feature doesn't exist yet, with a test for the values that leave it off (nil: only the default
 // does). A file may give no other value. To build a feature is to remove its lines here.
 func unbuilt() map[string]func(value any) bool {
-	never := func(any) bool { return false }
 	not := func(values ...string) func(any) bool {
 		return func(value any) bool { return !slices.Contains(values, value.(string)) }
 	}
 	return map[string]func(value any) bool{
-		"server.tests":                          nil,
-		"tracing.otlp_endpoint":                 nil,
-		"redis":                                 nil,
-		"auth.api_keys.file":                    nil,
-		"auth.api_keys.keys":                    nil,
-		"auth.revoked.file":                     nil,
-		"auth.assertion":                        never,
-		"auth.providers.*.jwks_file":            nil,
-		"auth.providers.*.jwks_url":             nil,
-		"auth.providers.*.discovery":            nil,
-		"auth.providers.*.refresh":              nil,
-		"auth.providers.*.unknown_kid_cooldown": nil,
-		"auth.providers.*.plan_claim":           nil,
-		"auth.providers.*.token_from":           nil,
-		"plans":                                 nil,
-		"upstreams.*.resolve":                   nil,
-		"upstreams.*.balance":                   not("least_requests", "random_two", "hash"),
-		"upstreams.*.hash_by":                   nil,
-		"upstreams.*.health.path":               nil,
-		"upstreams.*.eject":                     func(value any) bool { return value.(Eject).Failures == 0 },
-		"upstreams.*.concurrency.max":           nil,
-		"upstreams.*.retry":                     func(value any) bool { return value.(Retry).Attempts == 1 },
-		"upstreams.*.url":                       plainHTTP,
-		"upstreams.*.backends[].url":            plainHTTP,
-		"routes[].split":                        nil,
-		"routes[].mirror":                       nil,
-		"routes[].quota":                        nil,
-		"routes[].auth":                         not("api_key", "any"),
-		"routes[].limit.mode":                   not("shadow"),
+		"server.tests":                nil,
+		"tracing.otlp_endpoint":       nil,
+		"redis":                       nil,
+		"auth.providers.*.plan_claim": nil,
+		"plans":                       nil,
+		"upstreams.*.resolve":         nil,
+		"upstreams.*.balance":         not("least_requests", "random_two", "hash"),
+		"upstreams.*.hash_by":         nil,
+		"upstreams.*.health.path":     nil,
+		"upstreams.*.eject":           func(value any) bool { return value.(Eject).Failures == 0 },
+		"upstreams.*.concurrency.max": nil,
+		"upstreams.*.retry":           func(value any) bool { return value.(Retry).Attempts == 1 },
+		"upstreams.*.url":             plainHTTP,
+		"upstreams.*.backends[].url":  plainHTTP,
+		"routes[].split":              nil,
+		"routes[].mirror":             nil,
+		"routes[].quota":              nil,
+		"routes[].limit.mode":         not("shadow"),
 	}
 }
 
@@ -69,7 +57,7 @@ func (r *report) refuseUnbuilt() {
 // name is a key's value where only some values aren't built, or the key's last part.
 func (m mark) name(key string) string {
 	switch m.schema {
-	case "upstreams.*.balance", "routes[].auth", "routes[].limit.mode":
+	case "upstreams.*.balance", "routes[].limit.mode":
 		return strconv.Quote(m.text)
 	case "upstreams.*.url", "upstreams.*.backends[].url":
 		scheme, _, _ := strings.Cut(m.text, ":")

@@ -19,6 +19,8 @@ type RemoteOptions struct {
 	Refresh time.Duration
 	// Cooldown is how long after a fetch for an unknown kid no other kid causes one.
 	Cooldown time.Duration
+	// Known is a set of this issuer from before, to begin with; nil: there is none.
+	Known *Set
 	// Transport makes the requests; nil: one that verifies TLS with the system's roots and uses the proxy of the environment.
 	Transport http.RoundTripper
 	// Refreshed is told of every fetch. It is called one at a time, from Run.
@@ -31,7 +33,7 @@ const (
 	discovery    = "/.well-known/openid-configuration" // OpenID Connect Discovery 1.0, section 4
 )
 
-// Remote is the source of the keys that an issuer publishes. It starts without any; Run fetches them.
+// Remote is the source of the keys that an issuer publishes. Run fetches them.
 type Remote struct {
 	current
 	options RemoteOptions
@@ -58,6 +60,9 @@ func NewRemote(o RemoteOptions) *Remote {
 	if o.Transport == nil {
 		r.client.Transport = newTransport()
 	}
+	if o.Known != nil {
+		r.pointer.Store(&version{set: o.Known})
+	}
 	return r
 }
 
@@ -65,6 +70,9 @@ var errNotFetched = errors.New("they haven't been fetched yet")
 
 // Ready says whether there are keys.
 func (r *Remote) Ready() bool { return r.load() != nil }
+
+// Set is the set in use; nil before the first.
+func (r *Remote) Set() *Set { return r.load() }
 
 // Age is how long ago the issuer last confirmed the set; before the first time, how long the Remote has been trying.
 func (r *Remote) Age() time.Duration {

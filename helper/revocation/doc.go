@@ -1,7 +1,7 @@
 // Package revocation lists what is refused before it expires: single tokens (jti:…), everything of a subject (sub:…), and
 // everything that was signed with a key (kid:…).
 //
-// Entries come from a file, whose place the next content of the file takes, and from an operator, with an end. It
+// Entries come from a file, until its next content takes their place, and from an operator, with an end. It
 // guarantees that an entry is in force for every question that is asked after it was added, and that one which has ended
 // isn't any more. A subject is refused whoever issued it, and whether it shows a token or an API key: an entry refuses
 // too much rather than too little.

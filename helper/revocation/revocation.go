@@ -80,19 +80,19 @@ type Entry struct {
 // List is the entries in force. The zero List has none.
 type List struct {
 	mu     sync.Mutex // held by whoever changes something
-	file   map[Name]bool
+	files  map[string][]Name // by path
 	added  map[Name]time.Time
 	lookup atomic.Pointer[map[Name]time.Time] // both; never changed after it was stored
 }
 
-// SetFile puts names in the place of the entries that came from the file before.
-func (l *List) SetFile(names []Name) {
+// SetFile puts names in the place of the entries that came from the file at path before.
+func (l *List) SetFile(path string, names []Name) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.file = make(map[Name]bool, len(names))
-	for _, name := range names {
-		l.file[name] = true
+	if l.files == nil {
+		l.files = make(map[string][]Name)
 	}
+	l.files[path] = names
 	l.publish()
 }
 
@@ -123,10 +123,14 @@ func (l *List) Remove(name Name) bool {
 func (l *List) publish() {
 	now := time.Now()
 	maps.DeleteFunc(l.added, func(_ Name, until time.Time) bool { return !now.Before(until) })
-	lookup := make(map[Name]time.Time, len(l.file)+len(l.added))
-	maps.Copy(lookup, l.added)
-	for name := range l.file {
-		lookup[name] = time.Time{}
+	lookup := maps.Clone(l.added)
+	if lookup == nil {
+		lookup = make(map[Name]time.Time)
+	}
+	for _, names := range l.files {
+		for _, name := range names {
+			lookup[name] = time.Time{}
+		}
 	}
 	l.lookup.Store(&lookup)
 }
@@ -136,9 +140,11 @@ func (l *List) Entries() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	entries := make([]Entry, 0, len(l.file)+len(l.added))
-	for name := range l.file {
-		entries = append(entries, Entry{Name: name, FromFile: true})
+	entries := []Entry{}
+	for _, names := range l.files {
+		for _, name := range names {
+			entries = append(entries, Entry{Name: name, FromFile: true})
+		}
 	}
 	for name, until := range l.added {
 		if now.Before(until) {
@@ -148,7 +154,7 @@ func (l *List) Entries() []Entry {
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value), a.Until.Compare(b.Until))
 	})
-	return entries
+	return slices.Compact(entries) // a file may say the same twice
 }
 
 // Revoked says whether the caller's credential is refused.

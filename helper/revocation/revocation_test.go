@@ -65,7 +65,7 @@ func TestAnEntryEnds(t *testing.T) {
 func TestTheFileAndTheOperatorDontTouchEachOther(t *testing.T) {
 	var list revocation.List
 	ada, bob := &identity.Principal{Subject: "ada"}, &identity.Principal{Subject: "bob"}
-	list.SetFile([]revocation.Name{name(t, "sub:ada")})
+	list.SetFile("revoked.txt", []revocation.Name{name(t, "sub:ada")})
 	list.Add(name(t, "sub:bob"), time.Now().Add(time.Hour))
 	if list.Remove(name(t, "sub:ada")) || !list.Revoked(ada) {
 		t.Error("an entry of the file was removed")
@@ -73,7 +73,7 @@ func TestTheFileAndTheOperatorDontTouchEachOther(t *testing.T) {
 	if got := fmt.Sprint(list.Entries()[0].FromFile, list.Entries()[1].FromFile, len(list.Entries())); got != "true false 2" {
 		t.Errorf("entries: %s", got)
 	}
-	list.SetFile(nil)
+	list.SetFile("revoked.txt", nil)
 	if list.Revoked(ada) || !list.Revoked(bob) {
 		t.Error("the file's next content didn't take the place of the last one alone")
 	}
@@ -155,7 +155,7 @@ func TestManyAskWhileOneChanges(t *testing.T) {
 
 func TestAskingAllocatesNothing(t *testing.T) {
 	var list revocation.List
-	list.SetFile([]revocation.Name{{Kind: revocation.Subject, Value: "bob"}})
+	list.SetFile("revoked.txt", []revocation.Name{{Kind: revocation.Subject, Value: "bob"}})
 	ada := &identity.Principal{TokenID: "t1", Subject: "ada", KeyID: "k1"}
 	if n := testing.AllocsPerRun(100, func() { list.Revoked(ada) }); n != 0 {
 		t.Errorf("%v allocations", n)

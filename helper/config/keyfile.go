@@ -1,0 +1,34 @@
+package config
+
+import "reflect"
+
+// ParseAPIKeys decodes and validates the list of the file that auth.api_keys.file names, as strictly as Parse does a config;
+// but nothing in it is replaced from the environment. plans are the config's. Its error is a *Problems.
+func ParseAPIKeys(name string, text []byte, plans map[string]Plan) ([]APIKey, error) {
+	r := &report{file: name, remedy: "write a list of keys such as - {id: ada, sha256: ...}, or [] for none", marks: map[string]mark{}, refused: map[string]bool{}}
+	root := r.parseYAML(text)
+	if root == nil {
+		return nil, r.err()
+	}
+	var keys []APIKey
+	unset := func(string) (string, bool) { return "", false }
+	(&decoder{r, unset}).decode(root, nil, reflect.ValueOf(&keys).Elem(), place{})
+	validateAPIKeys(keys, section{r, ""}, plans)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return keys, nil
+}
+
+// Locate is the problem that key has, found only after the file was parsed, with its line: a file that it names can't be
+// read, for example. Where text doesn't have the key, the line is that of what would have it.
+func Locate(name string, text []byte, key, message string) Problem {
+	r := &report{file: name, marks: map[string]mark{}, refused: map[string]bool{}}
+	if root := r.parseYAML(text); root != nil {
+		anything := func(string) (string, bool) { return "", true }
+		(&decoder{r, anything}).decode(root, nil, reflect.ValueOf(&Config{}).Elem(), place{})
+	}
+	r.problems, r.refused = nil, map[string]bool{}
+	section{r, key}.refuse("%s", message)
+	return r.problems[0]
+}
