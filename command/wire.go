@@ -26,7 +26,8 @@ const flushTimeout = 5 * time.Second
 
 // run puts the gateway together and serves until a signal, then drains. started is called, unless it is nil, with the
 // addresses once both listeners are open. The error is nil after a drain, also one that cut requests.
-func (p Process) run(cfg *config.Config, source string, started func(public, admin string)) (err error) {
+func (p Process) run(s served, started func(public, admin string)) (err error) {
+	cfg := s.config
 	log, err := p.openLog(cfg.Log)
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
@@ -38,10 +39,9 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 		Log: log.Zap(), Access: accessLog(log), Observer: observer{series}, Filters: p.Filters,
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", source, err)
+		return fmt.Errorf("%s: %w", s.source, err)
 	}
-	loaded := admin.Config{Hash: config.Hash(cfg), Source: source, Loaded: time.Now().UTC()}
-	series.ConfigLoaded(loaded.Hash, loaded.Loaded)
+	reload := p.newReloads(s, gate, series, log)
 
 	var draining atomic.Bool
 	secure, err := certificates(&cfg.Server, log.Zap())
@@ -54,13 +54,14 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 	}
 	defer public.Close() //nolint:errcheck // it was drained, or there is a better error to return
 	private, err := newServer(cfg.Server, "server.admin", server.Options{Address: cfg.Server.Admin, Handler: admin.New(admin.Options{
-		Token:     string(cfg.Server.AdminToken),
-		Metrics:   series.Handler(),
-		Ready:     func() admin.Readiness { return readiness(draining.Load()) },
-		Config:    func() admin.Config { return loaded },
-		Routes:    func() any { return gate.Routes() },
-		Upstreams: func() any { return gate.Upstreams() },
-		Log:       log,
+		Token:      string(cfg.Server.AdminToken),
+		Metrics:    series.Handler(),
+		Ready:      func() admin.Readiness { return readiness(draining.Load(), gate) },
+		Config:     reload.status,
+		Routes:     func() any { return gate.Routes() },
+		Upstreams:  func() any { return gate.Upstreams() },
+		Log:        log,
+		Operations: admin.Operations{Reload: reload.reload(), SetBreaker: gate.SetBreaker},
 	})}, log)
 	if err != nil {
 		return err
@@ -68,14 +69,14 @@ func (p Process) run(cfg *config.Config, source string, started func(public, adm
 	defer private.Close() //nolint:errcheck // as above
 
 	log.Zap().Info("serving", zap.String("listen", public.Addr()), zap.String("admin", private.Addr()),
-		zap.String("config", source), zap.String("hash", loaded.Hash), zap.String("version", p.versionName()))
+		zap.String("config", s.source), zap.String("hash", config.Hash(cfg)), zap.String("version", p.versionName()))
 	if started != nil {
 		started(public.Addr(), private.Addr())
 	}
 	return p.supervise(service{
 		public:  public,
 		private: private,
-		work:    work(gate, secure),
+		work:    append(work(gate, secure), func(ctx context.Context) error { return reload.run(ctx, p) }),
 		log:     log.Zap(),
 		drain: server.Drain{
 			Delay:    time.Duration(cfg.Server.Drain.Delay),
@@ -142,13 +143,6 @@ func (p Process) drain(s service) error {
 	}
 	s.log.Info("drained")
 	return err
-}
-
-func readiness(draining bool) admin.Readiness {
-	if draining {
-		return admin.Readiness{Reasons: []string{"draining"}}
-	}
-	return admin.Readiness{Ready: true}
 }
 
 // newServer opens a listener with what both have in common.

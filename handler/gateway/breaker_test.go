@@ -17,8 +17,8 @@ auth:
     p: {issuer: test, algorithms: [HS256], secret: SECRET}
 server: {timeouts: {write_idle: 200ms}}
 upstreams:
-  app: {url: "http://BACKEND", breaker: {failures: 5, open_for: 1h}}
-  brief: {url: "http://BACKEND", breaker: {failures: 1, open_for: 100ms}}
+  app: {url: "http://BACKEND", breaker: {failures: 5, open_for: 1h}, retry: {attempts: 1}, eject: {failures: 0}}
+  brief: {url: "http://BACKEND", breaker: {failures: 1, open_for: 100ms}, retry: {attempts: 1}, eject: {failures: 0}}
 routes:
   - {path: /, upstream: app, auth: none, max_body_size: 10}
   - {path: /closed, upstream: app}

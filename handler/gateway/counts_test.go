@@ -42,10 +42,21 @@ type named struct {
 
 func (c *counts) Route(_, route string) gateway.RouteObserver                 { return named{c, route} }
 func (c *counts) Upstream(name string, _ func() int) gateway.UpstreamObserver { return named{c, name} }
-func (c *counts) Backend(_, url string, _ func() int64) gateway.BackendObserver {
+func (c *counts) Backend(_, url string, _ func() int64, _ func() bool) gateway.BackendObserver {
 	return backendCount{c, url}
 }
-func (c *counts) Provider(name string) gateway.Remover { return named{c, name} }
+func (c *counts) Retries(name string, _ []string) gateway.RetryObserver { return named{c, name} }
+func (n named) Retried(reason string)                                   { n.add("retried %s %s", n.name, reason) }
+func (n named) BudgetExhausted()                                        { n.add("budget %s", n.name) }
+func (c *counts) Mirror(route string) gateway.MirrorObserver            { return named{c, route} }
+func (n named) Mirrored(result string)                                  { n.add("mirrored %s %s", n.name, result) }
+func (b backendCount) Ejected()                                         { b.add("ejected %s", b.url) }
+func (c *counts) Provider(name string) gateway.Remover                  { return named{c, name} }
+func (c *counts) Clients(ids []string)                                  { c.add("clients %v", ids) }
+func (c *counts) LimiterMode(redis bool)                                { c.add("limiter in redis: %v", redis) }
+func (c *counts) QuotaRejected(client string)                           { c.add("quota rejected %q", client) }
+func (n named) Shadowed(code string)                                    { n.add("shadowed %s %s", n.name, code) }
+func (c *counts) RedisCall(_ time.Duration, err error)                  { c.add("redis failed: %v", err != nil) }
 func (c *counts) Keys(provider string, _ func() time.Duration) gateway.Remover {
 	return named{c, provider}
 }

@@ -23,6 +23,8 @@ type Deps struct {
 	Access   func(*config.Config) *logger.Access // the access log that a configuration asks for
 	Observer Observer
 	Filters  []filter.Factory // besides the built-in ones
+	// Lookup finds the addresses of the backends' names; nil: as the system does.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // Gateway is the handler of the public listener.
@@ -46,7 +48,8 @@ type Gateway struct {
 func Build(cfg *config.Config, deps Deps) (*Gateway, error) {
 	g := &Gateway{
 		deps: deps, unmatched: deps.Observer.Unmatched(), buckets: limit.NewLocal(limit.Options{}), parts: newParts(),
-		revoked: &revocation.List{}, idle: make(chan struct{}, 1),
+		revoked: &revocation.List{},
+		idle:    make(chan struct{}, 1),
 	}
 	return g, g.Load(cfg)
 }

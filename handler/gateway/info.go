@@ -1,6 +1,9 @@
 package gateway
 
-import "gatehouse/handler/proxy"
+import (
+	"gatehouse/handler/proxy"
+	"gatehouse/helper/breaker"
+)
 
 // RouteInfo describes one route to a person.
 type RouteInfo struct {
@@ -22,14 +25,18 @@ type UpstreamInfo struct {
 	Breaker  string        `json:"breaker"`
 	Backends []BackendInfo `json:"backends"`
 
-	state func() string
-	pool  *proxy.Upstream
+	breaker *breaker.Breaker
+	pool    *proxy.Upstream
 }
 
 // BackendInfo describes one backend as it is now.
 type BackendInfo struct {
 	URL      string `json:"url"`
+	Address  string `json:"address,omitempty"` // of the URL's host, where that is followed
 	InFlight int64  `json:"in_flight"`
+	Healthy  bool   `json:"healthy"` // as far as its active checks go
+	Ejected  bool   `json:"ejected"` // its own requests kept failing
+	Draining bool   `json:"draining"`
 }
 
 // Upstreams lists the upstreams, by name, with their state at this moment.
@@ -37,11 +44,47 @@ func (g *Gateway) Upstreams() []UpstreamInfo {
 	upstreams := g.current.Load().upstreams
 	now := make([]UpstreamInfo, len(upstreams))
 	for i, u := range upstreams {
-		u.Breaker = u.state()
+		u.Breaker = u.breaker.State().String()
 		for _, b := range u.pool.Pool.Backends() {
-			u.Backends = append(u.Backends, BackendInfo{URL: b.Name, InFlight: b.InFlight()})
+			info := BackendInfo{URL: b.Name, InFlight: b.InFlight(), Healthy: b.Up, Ejected: b.Ejected, Draining: b.Draining()}
+			if b.Address.IsValid() {
+				info.Address = b.Address.String()
+			}
+			u.Backends = append(u.Backends, info)
 		}
 		now[i] = u
 	}
 	return now
+}
+
+// Health says whether every backend that is checked has had its first result,
+// and which upstreams can't take a request.
+func (g *Gateway) Health() (known bool, down []string) {
+	known = true
+	for _, u := range g.current.Load().upstreams {
+		known = known && u.pool.Pool.Ready()
+		if !u.pool.Pool.Usable("") {
+			down = append(down, u.Name)
+		}
+	}
+	return known, down
+}
+
+// DrainBackend makes a backend of an upstream get no new request, or get some again;
+// url is as configured. It holds over reloads that keep the backend. It says
+// whether there is such a backend.
+func (g *Gateway) DrainBackend(name, url string, on bool) bool {
+	found := false
+	for _, u := range g.current.Load().upstreams {
+		if u.Name != name {
+			continue
+		}
+		for _, b := range u.pool.Pool.Backends() {
+			if b.Name == url {
+				b.Drain(on)
+				found = true
+			}
+		}
+	}
+	return found
 }

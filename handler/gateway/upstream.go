@@ -2,12 +2,13 @@ package gateway
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"gatehouse/handler/proxy"
 	"gatehouse/helper/breaker"
 	"gatehouse/helper/config"
-	"gatehouse/helper/transport"
+	"gatehouse/helper/retry"
 	"gatehouse/helper/upstream"
 	"gatehouse/middleware"
 )
@@ -16,7 +17,7 @@ import (
 type builtUpstream struct {
 	proxy    *proxy.Upstream
 	breaker  *breaker.Breaker
-	limit    middleware.Limiter // nil: none
+	limit    *middleware.Limit // nil: none
 	observer UpstreamObserver
 }
 
@@ -30,30 +31,28 @@ func (b *builder) upstream(name string) error {
 	}
 	built.observer = keep(b, b.deps.Observer.Upstream(name, func() int { return int(built.breaker.State()) }))
 	if u.Limit.Rate.Events > 0 {
-		bucket, err := b.bucket("upstream:"+name, u.Limit.Rate, u.Limit.Burst)
-		if err != nil {
-			return fmt.Errorf(".%w", err)
+		if built.limit, err = newLimit("upstream:"+name, u.Limit.Rate, u.Limit.Burst, middleware.PerUpstream(name), ""); err != nil {
+			return fmt.Errorf(".limit: %w", err)
 		}
-		built.limit = middleware.SharedLimit("upstream:"+name, bucket)
 	}
-	observer := &callObserver{spoof: b.deps.Observer.Spoof, backends: make(map[*upstream.Backend]BackendObserver)}
-	var backends []*upstream.Backend
-	var weights []int
-	for _, configured := range u.Backends {
-		backend, err := b.backend(name, configured.URL, u)
-		if err != nil {
-			return err
-		}
-		observer.backends[backend] = keep(b, b.deps.Observer.Backend(name, backend.Name, backend.InFlight))
-		backends, weights = append(backends, backend), append(weights, configured.Weight)
+	backends, err := b.pool(name, u)
+	if err != nil {
+		return err
 	}
-	built.proxy = (&proxy.Upstream{
-		Pool: upstream.NewPool(backends, weights), Guard: b.guard, Consumed: b.consumed, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle),
-		Failing: u.Breaker.Statuses.Contains, Observer: observer,
-	}).Prepare()
+	budget, err := shared(b, fmt.Sprintf("budget %s %v", name, u.Retry.Budget), func() (*retry.Budget, func(), error) {
+		return retry.NewBudget(u.Retry.Budget), nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	built.proxy = &proxy.Upstream{
+		Pool: backends.Pool, Guard: b.guard, Consumed: b.consumed, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle),
+		Failing: u.Breaker.Statuses.Contains, Retry: retryPolicy(u.Retry), Budget: budget, Key: hashKey(u.HashBy),
+		Observer: callObserver{keep(b, b.deps.Observer.Retries(name, u.Retry.On)), backends.backends, b.deps.Observer.Spoof},
+	}
 	b.upstreams[name] = built
 	b.snapshot.upstreams = append(b.snapshot.upstreams, UpstreamInfo{
-		Name: name, state: func() string { return built.breaker.State().String() }, pool: built.proxy,
+		Name: name, breaker: built.breaker, pool: built.proxy,
 	})
 	return nil
 }
@@ -73,29 +72,20 @@ func (b *builder) breaker(name string, c config.Breaker) (*breaker.Breaker, erro
 	})
 }
 
-// backend is one backend with its connections; with the same settings it keeps
-// them, and what it knows of the server's health.
-func (b *builder) backend(name, url string, u config.Upstream) (*upstream.Backend, error) {
-	files, err := readTLS(u.TLS)
-	if err != nil {
-		return nil, fmt.Errorf(".tls.%w", err)
+func retryPolicy(c config.Retry) retry.Policy {
+	policy := retry.Policy{
+		Attempts: c.Attempts, Methods: c.Methods, UnsafeOnConnect: c.UnsafeOnConnect, Backoff: time.Duration(c.Backoff),
 	}
-	key := fmt.Sprintf("backend %s %s %v %v %v %x", name, url, u.Timeouts, u.Connections, u.TLS, files.hash())
-	return shared(b, key, func() (*upstream.Backend, func(), error) {
-		tlsConfig, err := files.config(u.TLS)
-		if err != nil {
-			return nil, nil, fmt.Errorf(".tls.%w", err)
+	kinds := map[string]retry.Kind{"connect": retry.Connect, "reset": retry.Reset, "timeout": retry.Timeout}
+	for _, reason := range c.On {
+		kind, named := kinds[reason]
+		if !named {
+			status, _ := strconv.Atoi(reason) // helper/config has checked it
+			kind, policy.Statuses = retry.Status, append(policy.Statuses, status)
 		}
-		t := transport.New(transport.Options{
-			Connect: time.Duration(u.Timeouts.Connect), ResponseHeader: time.Duration(u.Timeouts.ResponseHeader),
-			IdleConn: time.Duration(u.Connections.IdleTimeout), MaxIdle: u.Connections.MaxIdle, MaxConns: u.Connections.Max, TLS: tlsConfig,
-		})
-		made, err := upstream.NewBackend(url, t)
-		if err != nil {
-			return nil, nil, fmt.Errorf(": %w", err)
-		}
-		return made, t.CloseIdleConnections, nil
-	})
+		policy.On = append(policy.On, kind)
+	}
+	return policy
 }
 
 func hostPolicy(host string) proxy.Host {
@@ -110,9 +100,10 @@ func hostPolicy(host string) proxy.Host {
 
 // callObserver translates the proxy's reports into the metrics' handles.
 type callObserver struct {
+	RetryObserver
+	backends map[string]BackendObserver
 	spoof    func()
-	backends map[*upstream.Backend]BackendObserver
 }
 
-func (o *callObserver) Answered(b *upstream.Backend, d time.Duration) { o.backends[b].Observe(d) }
-func (o *callObserver) Spoofed()                                      { o.spoof() }
+func (o callObserver) Answered(b *upstream.Backend, d time.Duration) { o.backends[b.Name].Observe(d) }
+func (o callObserver) Spoofed()                                      { o.spoof() }

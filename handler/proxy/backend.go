@@ -12,11 +12,6 @@ import (
 	"gatehouse/helper/upstream"
 )
 
-// backend is the reverse proxy of one backend.
-type backend struct {
-	*httputil.ReverseProxy
-}
-
 const copyBuffer = 32 << 10
 
 // buffers hands out the buffers that answers are copied with.
@@ -29,7 +24,9 @@ func newBuffers() *buffers {
 func (b *buffers) Get() []byte  { return b.pool.Get().(*[copyBuffer]byte)[:] }
 func (b *buffers) Put(p []byte) { b.pool.Put((*[copyBuffer]byte)(p)) }
 
-func newBackend(b *upstream.Backend) *backend {
+// Reverse makes the reverse proxy of a backend, which is its Handler. It serves
+// requests that a handler of this package has begun, of any route.
+func Reverse(b *upstream.Backend) http.Handler {
 	rp := httputil.NewSingleHostReverseProxy(b.Target)
 	// Director runs before hop-by-hop removal, so a client could remove what it
 	// sets by naming it in Connection. Rewrite runs after.
@@ -40,21 +37,14 @@ func newBackend(b *upstream.Backend) *backend {
 	rp.ErrorLog = log.New(io.Discard, "", 0) // what went wrong stands in the access log, with its code
 	rp.Transport = b.Transport
 	rp.BufferPool = newBuffers()
-	return &backend{rp}
+	return rp
 }
 
 // rewrite makes the request that the backend sees.
 func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	ex, in, out := c.exchange, pr.In, pr.Out
-	switch host := c.upstream.Host; {
-	case host.Client:
-		out.Host = in.Host
-	case host.Literal != "":
-		out.Host = host.Literal
-	default:
-		out.Host = c.backend.Target.Host
-	}
-	c.target(out, c.upstream.Consumed.Query(in.URL.RawQuery))
+	out.Host = c.upstream.Host.of(in.Host, c.backend)
+	target(out, c.backend.Target, c.path, c.upstream.Consumed.Query(in.URL.RawQuery))
 	c.upstream.Consumed.Cookies(out.Header)
 
 	if out.Header.Get("Upgrade") != "" && !strings.EqualFold(out.Header.Get("Upgrade"), "websocket") {
@@ -67,11 +57,9 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	}
 	if out.Trailer != nil {
 		spoofed = c.upstream.Guard.Strip(out.Trailer, false) || spoofed
-		if c.request != nil {
-			c.request.out = out.Trailer
-		}
+		c.request.passTrailers(out.Trailer)
 	}
-	if spoofed {
+	if spoofed && ex.Attempts == 1 {
 		c.upstream.Observer.Spoofed()
 	}
 	if ex.DropToken {
@@ -88,6 +76,18 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 		out.Header.Del("Tracestate")
 	}
 	ex.Upstreamward.Apply(out.Header)
+	c.copy.take(out)
+}
+
+// of is the Host for a backend, when in is the one that came in.
+func (h Host) of(in string, b *upstream.Backend) string {
+	switch {
+	case h.Client:
+		return in
+	case h.Literal != "":
+		return h.Literal
+	}
+	return b.Target.Host
 }
 
 // target points out at the backend with the path and query as they came.
@@ -95,11 +95,9 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 // begins with two slashes, where it is taken for an authority. Such a path goes
 // in RawPath, and in a target with the authority (RFC 9112 section 3.2.2) where
 // net/http would escape it anew.
-func (c *call) target(out *http.Request, rawQuery string) {
-	target := c.backend.Target
-	out.URL.Scheme, out.URL.Host = target.Scheme, target.Host
-	path := c.path
-	if base := strings.TrimSuffix(target.EscapedPath(), "/"); base != "" {
+func target(out *http.Request, backend *url.URL, path, rawQuery string) {
+	out.URL.Scheme, out.URL.Host = backend.Scheme, backend.Host
+	if base := strings.TrimSuffix(backend.EscapedPath(), "/"); base != "" {
 		path = base + path
 	}
 	out.URL.RawQuery = rawQuery

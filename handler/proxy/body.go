@@ -25,8 +25,10 @@ type requestBody struct {
 	failed   atomic.Pointer[error]
 	whole    atomic.Bool // read to its end
 	in       http.Header // trailers as they came
-	out      http.Header // trailers as they go on; filled at the end of the body
 	watch    *watchdog
+
+	trailers sync.Mutex  // an earlier attempt may still be reading
+	out      http.Header // trailers as they go on; filled at the end of the body
 }
 
 func (b *requestBody) Read(p []byte) (int, error) {
@@ -45,14 +47,34 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	}
 	switch {
 	case err == io.EOF:
+		b.trailers.Lock()
+		defer b.trailers.Unlock()
 		b.whole.Store(true)
-		for name := range b.out {
-			b.out[name] = b.in[name]
-		}
+		b.fillTrailers()
 	case err != nil:
 		return n, b.fail(err)
 	}
 	return n, err
+}
+
+// passTrailers says where the trailers of the next attempt belong; they are those
+// that the body ends with, or has ended with.
+func (b *requestBody) passTrailers(out http.Header) {
+	if b == nil {
+		return
+	}
+	b.trailers.Lock()
+	defer b.trailers.Unlock()
+	b.out = out
+	if b.whole.Load() {
+		b.fillTrailers()
+	}
+}
+
+func (b *requestBody) fillTrailers() {
+	for name := range b.out {
+		b.out[name] = b.in[name]
+	}
 }
 
 // end stops the reading when the upstream has answered before the body was
@@ -96,6 +118,7 @@ type answerBody struct {
 func (b *answerBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.call.watch.touch()
+	b.call.copy.answered(p[:n])
 	if err != nil {
 		b.call.answerEnded(err)
 	}

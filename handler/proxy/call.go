@@ -6,53 +6,64 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
+	"gatehouse/helper/retry"
 	"gatehouse/helper/upstream"
 )
 
-// call is one request's call to its upstream. It belongs to the goroutine of
-// the request, but for what its parts say otherwise.
+// call is one request's call to its upstream: one attempt, or several. It belongs
+// to the goroutine of the request, but for what its parts say otherwise.
 type call struct {
 	exchange *exchange.Exchange
 	upstream *Upstream
-	backend  *upstream.Backend
+	attempt  upstream.Attempt
+	backend  *upstream.Backend // of this attempt
+	key      uint64            // what it is chosen by
 	ctx      context.Context
 	path     string // the raw path for the backend
 	watch    watchdog
 	request  *requestBody  // nil without a body
+	body     *retry.Body   // reads request, for each attempt anew; nil when there is none, or too much of it
+	reader   io.ReadCloser // this attempt's view of body
+	copy     *copied       // nil: no mirror gets this request
 	answer   answerBody    // set once the backend has answered
 	upgraded *upgradedBody // set instead of answer after an upgrade
-	started  time.Time
-	err      error // why the attempt failed before an answer began
-	ended    bool  // the answer's body ended, well or not
+	began    time.Time     // the first attempt
+	started  time.Time     // this attempt
+	tries    int           // attempts as the retry policy counts them
+	stale    int           // attempts on connections that were being closed
+	reused   atomic.Bool   // this attempt's connection has served another request
+	verdict  verdict       // on the attempt, where err is set
+	err      error         // why the attempt failed before an answer began
+	ended    bool          // the answer's body ended, well or not
 }
 
 func callOf(ctx context.Context) *call { return exchange.From(ctx).Call.(*call) }
 
-// do makes the attempt and answers with a problem when it fails.
+// do makes the attempts and answers with a problem when the last one fails.
 func (c *call) do(w http.ResponseWriter, r *http.Request) {
 	ex := c.exchange
 	ex.Call = c
-	ex.Backend = c.backend.Name
-	ex.Attempts++
-	c.started = time.Now()
+	c.began = time.Now()
 	c.watch.begin()
-	c.backend.Acquire()
+	c.upstream.Budget.Request()
 	defer func() { // also when httputil panics with ErrAbortHandler
-		c.backend.Release()
+		c.attempt.Release()
 		c.watch.stop()
 		c.request.end()
 		c.settle()
 	}()
-	c.upstream.backends[c.backend].ServeHTTP(w, r)
+	for c.try(w, r) {
+	}
 	if c.err != nil {
-		v := classify(c.ctx, c.request, c.err)
-		ex.Judge(v.outcome)
-		ex.Refuse(w, v.problem)
-		if v.problem.Code == problem.ClientClosed {
+		ex.UpstreamTime = time.Since(c.began)
+		ex.Judge(c.verdict.outcome)
+		ex.Refuse(w, c.verdict.problem)
+		if c.verdict.problem.Code == problem.ClientClosed {
 			panic(http.ErrAbortHandler) // a client that closed only its half would be told 200 by net/http
 		}
 	}
@@ -65,15 +76,19 @@ func (c *call) answered(res *http.Response) error {
 		return errSwitchedUnasked
 	}
 	ex := c.exchange
-	took := time.Since(c.started)
 	c.watch.touch()
-	c.upstream.Observer.Answered(c.backend, took)
-	ex.UpstreamTime = took
+	c.upstream.Observer.Answered(c.backend, time.Since(c.started))
+	ex.UpstreamTime = time.Since(c.began)
+	outcome := exchange.Success
 	if c.upstream.Failing(res.StatusCode) {
-		ex.Judge(exchange.Failure)
-	} else {
-		ex.Judge(exchange.Success)
+		outcome = exchange.Failure
 	}
+	c.report(outcome)
+	if c.another(retry.Failure{Kind: retry.Status, Status: res.StatusCode, Method: res.Request.Method}) {
+		return errHeldBack
+	}
+	ex.Judge(outcome)
+	c.copy.begun(res.StatusCode)
 	ex.Scrub(res.Header)
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		if stream, ok := res.Body.(io.ReadWriteCloser); ok {
@@ -118,7 +133,7 @@ func (c *call) answerEnded(err error) {
 		return
 	}
 	c.ended = true
-	c.exchange.UpstreamTime = time.Since(c.started)
+	c.exchange.UpstreamTime = time.Since(c.began)
 	if err == io.EOF { //nolint:errorlint // a wrapped one is no regular end
 		return
 	}
@@ -148,7 +163,7 @@ func (c *call) settle() {
 	if c.upgraded != nil {
 		ex.BytesIn += c.upgraded.in.Load()
 		ex.Writer.AddBytes(c.upgraded.out.Load())
-		ex.UpstreamTime = time.Since(c.started)
+		ex.UpstreamTime = time.Since(c.began)
 		if context.Cause(c.ctx) != nil {
 			ex.Code = c.cutCode(nil)
 		}

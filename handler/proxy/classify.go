@@ -12,6 +12,7 @@ import (
 
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
+	"gatehouse/helper/retry"
 )
 
 // The causes with which the gateway itself cancels an upstream call.
@@ -24,6 +25,9 @@ var (
 
 // errSwitchedUnasked is a 101 to a protocol that the client didn't ask for.
 var errSwitchedUnasked = errors.New("the upstream switched protocols unasked")
+
+// errHeldBack is an answer that nobody sees, because another attempt follows.
+var errHeldBack = errors.New("the answer is held back for another attempt")
 
 // clientError marks a failure to read the request's body from the client.
 type clientError struct{ err error }
@@ -41,6 +45,9 @@ const serverClosedIdle = "http: server closed idle connection"
 type verdict struct {
 	problem problem.Problem
 	outcome exchange.Outcome
+	// kind is how the attempt failed, where that is a reason to try again at all.
+	kind      retry.Kind
+	retryable bool
 }
 
 // classify looks at the client first, then at why the call's context ended,
@@ -50,7 +57,7 @@ func classify(ctx context.Context, body *requestBody, err error) verdict {
 		return v
 	}
 	if timedOut(context.Cause(ctx)) {
-		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.")
+		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.") // all its time is over
 	}
 	return upstreamFault(err)
 }
@@ -97,30 +104,35 @@ func upstreamFault(err error) verdict {
 	case errors.As(err, &dns):
 		return unreachable("dns_error")
 	case errors.As(err, &op) && op.Op == "dial" && op.Timeout():
-		return failure(problem.UpstreamTimeout, "connection_timeout", "The upstream can't be reached in time; try again later.")
+		return failure(problem.UpstreamTimeout, "connection_timeout", "The upstream can't be reached in time; try again later.").as(retry.Connect)
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.")
+		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.").as(retry.Timeout)
 	case errors.As(err, &verify), errors.As(err, &host):
 		return unreachable("tls_certificate_error")
 	case errors.As(err, &record):
 		return unreachable("tls_protocol_error")
 	case errors.As(err, &op) && op.Op == "remote error": // how crypto/tls reports an alert
-		return unreachable("tls_alert_received")
+		return unreachable("tls_alert_received").as(retry.Reset) // it may come after the request went out
 	case errors.As(err, &op) && op.Op == "dial":
 		return unreachable("connection_refused")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), errors.As(err, &op), err.Error() == serverClosedIdle:
-		return failure(problem.UpstreamReset, "connection_terminated", "The upstream broke the connection; try again.")
+		return failure(problem.UpstreamReset, "connection_terminated", "The upstream broke the connection; try again.").as(retry.Reset)
 	}
 	return failure(problem.UpstreamBadResponse, "http_protocol_error", "The upstream's answer couldn't be understood.")
 }
 
 func unreachable(proxyError string) verdict {
-	return failure(problem.UpstreamUnreachable, proxyError, "The upstream can't be reached at the moment; try again later.")
+	return failure(problem.UpstreamUnreachable, proxyError, "The upstream can't be reached at the moment; try again later.").as(retry.Connect)
 }
 
 func failure(code problem.Code, proxyError, detail string) verdict {
-	return verdict{problem.Problem{Code: code, ProxyError: proxyError, Detail: detail}, exchange.Failure}
+	return verdict{problem: problem.Problem{Code: code, ProxyError: proxyError, Detail: detail}, outcome: exchange.Failure}
 }
 
-func neutral(p problem.Problem) verdict { return verdict{p, exchange.Cancelled} }
+func (v verdict) as(kind retry.Kind) verdict {
+	v.kind, v.retryable = kind, true
+	return v
+}
+
+func neutral(p problem.Problem) verdict { return verdict{problem: p, outcome: exchange.Cancelled} }

@@ -8,6 +8,7 @@ import (
 	"gatehouse/helper/credential"
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
+	"gatehouse/helper/retry"
 	"gatehouse/helper/route"
 	"gatehouse/helper/upstream"
 )
@@ -20,15 +21,25 @@ type Upstream struct {
 	Host     Host
 	Idle     time.Duration         // no byte either way; 0: no limit
 	Failing  func(status int) bool // which statuses speak against the upstream
+	Retry    retry.Policy
+	Budget   *retry.Budget
+	Key      Key // what a backend is chosen by; nil: nothing
 	Observer Observer
-
-	backends map[*upstream.Backend]*backend
 }
+
+// Key is what of a request chooses its backend, where that depends on the request.
+type Key func(*exchange.Exchange, *http.Request) uint64
 
 // Observer is told about the calls to backends.
 type Observer interface {
-	// Answered is called once per call that got a header, with the time it took.
+	// Answered is called once per attempt that got a header, with the time it took.
 	Answered(backend *upstream.Backend, d time.Duration)
+	// Retried is called for each further attempt, with the reason as the config
+	// spells it: connect, reset, timeout or a status.
+	Retried(reason string)
+	// BudgetExhausted is called when a further attempt would have been made, but
+	// for the budget.
+	BudgetExhausted()
 	// Spoofed is called for a request that carried an identity header.
 	Spoofed()
 }
@@ -47,15 +58,7 @@ type Options struct {
 	Timeout     time.Duration // for the whole request; 0: none
 	MaxBody     int64         // bytes; 0: no limit
 	FlushAlways bool          // each piece of the answer goes out at once
-}
-
-// Prepare makes the reverse proxies of the backends. Call it once before Handler.
-func (u *Upstream) Prepare() *Upstream {
-	u.backends = make(map[*upstream.Backend]*backend)
-	for _, b := range u.Pool.Backends() {
-		u.backends[b] = newBackend(b)
-	}
-	return u
+	Mirror      *Mirror       // nil: none
 }
 
 // Handler returns the end of the chain for one route.
@@ -77,24 +80,44 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ex.Refuse(w, problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true})
 		return
 	}
-	backend := h.upstream.Pool.Pick()
-	if backend == nil {
+	if !h.upstream.Pool.Enter() {
+		ex.Refuse(w, problem.Problem{Code: problem.Overloaded, ProxyError: "connection_limit_reached", Detail: "The upstream has as many requests as it may have; try again later."})
+		return
+	}
+	defer h.upstream.Pool.Leave()
+	c := &call{exchange: ex, upstream: h.upstream}
+	if h.upstream.Key != nil {
+		c.key = h.upstream.Key(ex, r)
+	}
+	if c.backend = h.upstream.Pool.Pick(&c.attempt, c.key); c.backend == nil {
 		ex.Refuse(w, problem.Problem{Code: problem.NoBackend, ProxyError: "destination_unavailable", Detail: "No backend can take the request at the moment."})
 		return
 	}
 	if h.options.FlushAlways {
 		ex.Writer.FlushAlways()
 	}
+	h.serve(c, w, r)
+}
+
+func (h *handler) serve(c *call, w http.ResponseWriter, r *http.Request) {
+	ex := c.exchange
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	c := &call{exchange: ex, upstream: h.upstream, backend: backend, ctx: ctx}
+	c.ctx = ctx
 	c.path = route.Rewrite(ex.RawPath, h.options.Strip, h.options.Prefix, h.options.Rewrite)
 	c.watch = watchdog{exchange: ex, cancel: cancel, total: h.options.Timeout, idle: h.upstream.Idle}
-	r = r.WithContext(ctx)
+	c.copy = h.options.Mirror.draw(r)
+	r = r.WithContext(c.noticeReuse(ctx, r.Method))
 	if r.ContentLength != 0 {
 		c.request = &requestBody{ReadCloser: r.Body, exchange: ex, limit: ex.BodyLimit, in: r.Trailer, watch: &c.watch}
 		r.Body = c.request
+		if r.ContentLength <= retry.MaxBody {
+			c.body = retry.NewBody(c.request, r.ContentLength)
+			c.rewind()
+			r.GetBody = c.body.Open // net/http sends again what never reached the backend
+		}
 		ex.Writer.ExtendDeadline() // 100 Continue is written by the first read of the body
 	}
 	c.do(w, r)
+	h.options.Mirror.send(c, r)
 }

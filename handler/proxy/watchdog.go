@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -81,6 +82,14 @@ func (w *watchdog) fire() {
 
 // touch records that a byte went by.
 func (w *watchdog) touch() { w.last.Store(int64(time.Since(w.start))) }
+
+// left is how much of the request's time is left.
+func (w *watchdog) left() time.Duration {
+	if w.total <= 0 {
+		return math.MaxInt64
+	}
+	return w.total - time.Since(w.start)
+}
 
 // lift takes the whole-request limit away, for an upgraded connection: the
 // request has ended with the 101.

@@ -23,6 +23,7 @@ type Writer struct {
 	extended time.Time     // when the write deadline was last moved
 	always   bool          // each write is flushed
 	failed   bool          // the client took no more
+	interim  bool          // an informational header went out
 	head     bool          // the answer to HEAD has no body
 }
 
@@ -35,6 +36,9 @@ func (w *Writer) AddBytes(n int64) { w.bytes += n }
 // Started says whether the final header has gone out, or the connection was
 // taken over.
 func (w *Writer) Started() bool { return w.status != 0 }
+
+// Begun says whether anything at all has gone out, also an informational header.
+func (w *Writer) Begun() bool { return w.interim || w.status != 0 }
 
 // Bytes is how much of the body went to the client.
 func (w *Writer) Bytes() int64 { return w.bytes }
@@ -60,6 +64,7 @@ func (w *Writer) WriteHeader(status int) {
 	}
 	h := w.Header()
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
+		w.interim = true
 		RemoveHopByHop(h)
 		w.ex.Scrub(h)
 		w.ExtendDeadline()

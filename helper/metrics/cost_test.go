@@ -12,7 +12,7 @@ func bookkeeping() func() {
 	m := metrics.New(metrics.Options{NativeHistograms: true})
 	m.Provider("identity")
 	route := m.Route("order", "orders")
-	backend := m.Backend("order", "http://order:8080", func() int64 { return 0 })
+	backend := m.Backend("order", "http://order:8080", func() int64 { return 0 }, func() bool { return true })
 	return func() {
 		m.InflightAdd(1)
 		route.Accept()

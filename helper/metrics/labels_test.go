@@ -34,7 +34,7 @@ func TestLabelValuesThatArentUTF8AreMendedAndTheScrapeIsServed(t *testing.T) { /
 	m.Provider(bad)
 	m.Auth(bad, "ok", "hit")
 	m.Upstream(bad, func() int { return 0 }).Transition(1)
-	m.Backend(bad, bad, func() int64 { return 0 }).Observe(time.Second)
+	m.Backend(bad, bad, func() int64 { return 0 }, func() bool { return true }).Observe(time.Second)
 	route := m.Route(bad, bad)
 	route.Rejected(bad)
 	route.Observe(bad, 200, time.Second, 0, bad)

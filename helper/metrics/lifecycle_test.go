@@ -14,7 +14,7 @@ type removable interface{ Remove() }
 func register(m *metrics.Metrics, state int) []removable {
 	return []removable{
 		m.Upstream("order", func() int { return state }),
-		m.Backend("order", "http://order:8080", func() int64 { return int64(state) }),
+		m.Backend("order", "http://order:8080", func() int64 { return int64(state) }, func() bool { return true }),
 		m.Route("order", "orders"),
 		m.Provider("identity"),
 	}
@@ -81,7 +81,7 @@ func TestTheBreakerIsReadAtTheMomentOfTheScrape(t *testing.T) {
 func TestRequestThatOutlivesItsRouteBringsNoSeriesBack(t *testing.T) {
 	m := newMetrics()
 	empty := series(t, m)
-	route, upstream, backend := m.Route("order", "orders"), m.Upstream("order", func() int { return 0 }), m.Backend("order", "http://order", func() int64 { return 0 })
+	route, upstream, backend := m.Route("order", "orders"), m.Upstream("order", func() int { return 0 }), m.Backend("order", "http://order", func() int64 { return 0 }, func() bool { return true })
 	remove([]removable{route, upstream, backend})
 	route.Observe("GET", 200, time.Millisecond, 0, "4bf92f3577b34da6a3ce929d0e0e4736")
 	route.Rejected("breaker_open")

@@ -49,6 +49,8 @@ type Metrics struct {
 	mu        sync.Mutex // guards what follows; never held while a function of somebody else runs
 	routes    holds[routeKey]
 	providers holds[string]
+	retries   holds[string]      // by upstream
+	mirrors   holds[string]      // by route
 	keys      map[string][]*Keys // by provider
 	upstreams map[string]*upstreamSeries
 	backends  map[backendKey][]*Backend
@@ -63,6 +65,8 @@ func New(options Options) *Metrics {
 		buckets:   options.Buckets,
 		routes:    holds[routeKey]{},
 		providers: holds[string]{},
+		retries:   holds[string]{},
+		mirrors:   holds[string]{},
 		keys:      map[string][]*Keys{},
 		upstreams: map[string]*upstreamSeries{},
 		backends:  map[backendKey][]*Backend{},

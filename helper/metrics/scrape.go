@@ -21,7 +21,11 @@ func (s scraped) Collect(metrics chan<- prometheus.Metric) {
 		constant(breakerOpenDesc, prometheus.UntypedValue, float64(u.series.refused.Load()), u.name)
 	}
 	for _, b := range backends {
-		constant(backendUpDesc, prometheus.GaugeValue, 1, b.key.upstream, b.key.url)
+		up := 0.0
+		if b.up() {
+			up = 1
+		}
+		constant(backendUpDesc, prometheus.GaugeValue, up, b.key.upstream, b.key.url)
 		constant(backendInflightDesc, prometheus.GaugeValue, float64(b.inflight()), b.key.upstream, b.key.url)
 	}
 	for _, k := range s.m.keyAges() {
@@ -46,7 +50,7 @@ var (
 	inflightDesc        = prometheus.NewDesc("gateway_inflight_requests", "Requests that are being served.", nil, nil)
 	breakerStateDesc    = prometheus.NewDesc("gateway_breaker_state", "State of the circuit breaker: 0 closed, 1 half-open, 2 open.", []string{"upstream"}, nil)
 	breakerOpenDesc     = prometheus.NewDesc("circuit_breaker_open", "Requests that an open circuit breaker refused, a count that only grows.", []string{"upstream"}, nil)
-	backendUpDesc       = prometheus.NewDesc("gateway_backend_up", "Whether requests are sent to the backend.", []string{"upstream", "backend"}, nil)
+	backendUpDesc       = prometheus.NewDesc("gateway_backend_up", "Whether the backend gets new requests: it is healthy, not ejected and not draining.", []string{"upstream", "backend"}, nil)
 	keysAgeDesc         = prometheus.NewDesc("gateway_keys_age_seconds", "Time since a provider's keys were last confirmed, or since they are first being tried for.", []string{"provider"}, nil)
 	backendInflightDesc = prometheus.NewDesc("gateway_backend_inflight", "Requests that are with the backend.", []string{"upstream", "backend"}, nil)
 )

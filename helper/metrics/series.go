@@ -15,6 +15,10 @@ type series struct {
 	overhead        *prometheus.HistogramVec // upstream: config
 	transitions     *prometheus.CounterVec   // upstream: config; to: closed, half_open, open
 	backendDuration *prometheus.HistogramVec // upstream, backend: config
+	ejections       *prometheus.CounterVec   // upstream, backend: config
+	retries         *prometheus.CounterVec   // upstream, reason: config
+	budgetExhausted *prometheus.CounterVec   // upstream: config
+	mirrors         *prometheus.CounterVec   // uri: config; result: same, different, failed, dropped
 	auth            *prometheus.CounterVec   // provider: config; result, cache: fixed lists
 	keyRefreshes    *prometheus.CounterVec   // provider: config; result: fixed list
 	configReloads   *prometheus.CounterVec   // result: fixed list
@@ -62,6 +66,10 @@ func newSeries(buckets []float64, native bool) series {
 
 		transitions:     counters("gateway_breaker_transitions_total", "Changes of the circuit breaker's state.", "upstream", "to"),
 		backendDuration: histograms("gateway_backend_duration_seconds", "Time until the backend's response header, or until the attempt failed.", buckets, "upstream", "backend"),
+		ejections:       counters("gateway_backend_ejections_total", "Times that a backend was passed over because its requests kept failing.", "upstream", "backend"),
+		retries:         counters("gateway_retries_total", "Further attempts of requests, by why the one before failed.", "upstream", "reason"),
+		budgetExhausted: counters("gateway_retry_budget_exhausted_total", "Further attempts that were not made because the retry budget was spent.", "upstream"),
+		mirrors:         counters("gateway_mirror_results_total", "Copies of requests by what became of them; answers are compared only where the route says so.", "uri", "result"),
 		auth:            counters("gateway_auth_total", "Authentication decisions; cache says whether a verified token was remembered.", "provider", "result", "cache"),
 		keyRefreshes:    counters("gateway_key_refreshes_total", "Attempts to bring a provider's keys up to date.", "provider", "result"),
 
@@ -89,7 +97,8 @@ func newSeries(buckets []float64, native bool) series {
 
 func (s series) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		s.decisions, s.requests, s.duration, s.rejects, s.overhead, s.transitions, s.backendDuration, s.auth, s.keyRefreshes,
+		s.decisions, s.requests, s.duration, s.rejects, s.overhead, s.transitions, s.backendDuration, s.ejections,
+		s.retries, s.budgetExhausted, s.mirrors, s.auth, s.keyRefreshes,
 		s.configReloads, s.configInfo, s.limiterMode, s.quotaRejects, s.redisDuration, s.redisErrors,
 		s.buildInfo, s.configOK, s.configLoaded, s.panics, s.spoofs,
 	}

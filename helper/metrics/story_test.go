@@ -53,7 +53,7 @@ func tell(m *metrics.Metrics) {
 	m.ConfigReload(metrics.ReloadFailure)
 	m.Provider("identity")
 	upstream := m.Upstream("order", func() int { return 2 })
-	backend := m.Backend("order", "http://order:8080", func() int64 { return 3 })
+	backend := m.Backend("order", "http://order:8080", func() int64 { return 3 }, func() bool { return true })
 	route := m.Route("order", "orders")
 
 	for range 2 {

@@ -68,18 +68,22 @@ type Backend struct {
 	metrics  *Metrics
 	key      backendKey
 	inflight func() int64
+	up       func() bool
 	duration prometheus.Observer
+	ejected  prometheus.Counter
 }
 
 type backendKey struct{ upstream, url string }
 
-// Backend registers a handle for a backend, by the URL of the config. inflight says how many requests are with it.
+// Backend registers a handle for a backend, by the URL of the config. inflight says how many requests are with it, up
+// whether it gets new ones.
 // Of several handles of one backend the latest is read. The caller removes it when the backend goes.
-func (m *Metrics) Backend(upstream, url string, inflight func() int64) *Backend {
+func (m *Metrics) Backend(upstream, url string, inflight func() int64, up func() bool) *Backend {
 	key := backendKey{valid(upstream), valid(url)}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b := &Backend{metrics: m, key: key, inflight: inflight, duration: m.series.backendDuration.WithLabelValues(key.upstream, key.url)}
+	b := &Backend{metrics: m, key: key, inflight: inflight, up: up, duration: m.series.backendDuration.WithLabelValues(key.upstream, key.url),
+		ejected: m.series.ejections.WithLabelValues(key.upstream, key.url)}
 	m.backends[key] = append(m.backends[key], b)
 	return b
 }
@@ -95,10 +99,14 @@ func (b *Backend) Remove() {
 	}
 	delete(m.backends, b.key)
 	m.series.backendDuration.DeleteLabelValues(b.key.upstream, b.key.url)
+	m.series.ejections.DeleteLabelValues(b.key.upstream, b.key.url)
 }
 
 // Observe notes how long an attempt took until the backend's response header, or until it failed.
 func (b *Backend) Observe(d time.Duration) { b.duration.Observe(d.Seconds()) }
+
+// Ejected counts that the backend was passed over because its requests failed.
+func (b *Backend) Ejected() { b.ejected.Inc() }
 
 // without is a copy of handles that lacks one: a scrape may still be reading the old slice.
 func without[T comparable](handles []T, one T) []T {

@@ -63,6 +63,11 @@ func (p *Policy) Allows(f Failure) bool {
 // maxDoublings keeps the pause from growing past every deadline.
 const maxDoublings = 10
 
+// LongestWait is how long Wait may take after this attempt.
+func (p *Policy) LongestWait(attempt int) time.Duration {
+	return p.Backoff << min(max(attempt-1, 0), maxDoublings)
+}
+
 // Wait pauses before the attempt after this one, for a random time up to Backoff
 // and its doublings: attempts that failed together shouldn't come back together.
 // It returns nil when it is time, the context's cause when the context ends
@@ -72,7 +77,7 @@ func (p *Policy) Wait(ctx context.Context, attempt int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	longest := p.Backoff << min(max(attempt-1, 0), maxDoublings)
+	longest := p.LongestWait(attempt)
 	if longest <= 0 {
 		return nil
 	}

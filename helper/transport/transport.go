@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -16,20 +17,24 @@ type Options struct {
 	MaxIdle        int           // unused connections kept
 	MaxConns       int           // connections in all; a request past it waits
 	TLS            *tls.Config   // for https; nil means the system's roots and the URL's host name
+	Address        string        // IP:PORT to connect to whatever the URL's host is; "": that one
+	Socket         string        // path of a unix socket to connect to instead
+	H2C            bool          // HTTP/2 without TLS, which the backend is known to speak
 }
 
 const (
 	maxResponseHeader = 256 << 10
 	keepAlive         = 30 * time.Second
+	pingAfter         = 15 * time.Second // an HTTP/2 connection that says nothing for so long is asked whether it is alive
+	pingTimeout       = 5 * time.Second
 	expectContinue    = time.Second // an upstream that ignores Expect gets the body after this
 )
 
 // New makes the transport of one backend. CloseIdleConnections ends the unused
 // connections when the backend is retired.
 func New(o Options) *http.Transport {
-	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: keepAlive}
-	return &http.Transport{
-		DialContext:            dialer.DialContext,
+	t := &http.Transport{
+		DialContext:            o.dial(),
 		TLSClientConfig:        o.TLS,
 		TLSHandshakeTimeout:    o.Connect,
 		ResponseHeaderTimeout:  o.ResponseHeader,
@@ -41,5 +46,26 @@ func New(o Options) *http.Transport {
 		ExpectContinueTimeout:  expectContinue,
 		DisableCompression:     true,
 		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
+	if o.H2C {
+		t.Protocols = new(http.Protocols)
+		t.Protocols.SetUnencryptedHTTP2(true)
+	}
+	return t
+}
+
+func (o Options) dial() func(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: keepAlive}
+	switch {
+	case o.Socket != "":
+		return func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", o.Socket)
+		}
+	case o.Address != "":
+		return func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, network, o.Address)
+		}
+	}
+	return dialer.DialContext
 }

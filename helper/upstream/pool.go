@@ -1,60 +1,151 @@
 package upstream
 
 import (
-	"fmt"
-	"net/http"
-	"net/url"
+	"context"
+	"net/netip"
 	"sync/atomic"
 
 	"gatehouse/helper/balance"
+	"gatehouse/helper/health"
 )
 
-// Backend is one server of an upstream.
-type Backend struct {
-	Name      string // the URL as configured: the label in metrics and logs
-	Target    *url.URL
-	Transport http.RoundTripper
+// Options are what a pool is made of.
+type Options struct {
+	Members []Member
+	// Picker makes the picker of backends with these names and weights.
+	Picker   func(names []string, weights []int) balance.Picker
+	Ejection health.Ejection // its hooks are the pool's own, see OnEject
+	// Checks are the active checks, and Target how a backend is asked. A nil
+	// Target means that there are none.
+	Checks health.Checks // its hook is the pool's own, see OnCheck
+	Target func(*Backend) health.Target
+	// Concurrency is how many requests may be in the pool at once; 0: any number.
+	Concurrency int64
+	// Lookup finds the addresses of a host name, such as net.Resolver.LookupNetIP
+	// does for the network "ip".
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
-	inFlight atomic.Int64
+	// The hooks may be nil. They are called after the change, and never under a
+	// lock.
+	OnEject, OnReturn func(*Backend)
+	OnCheck           func(b *Backend, cause error)                                  // cause: why it is down; nil: it is up
+	OnLookup          func(configured *Backend, addresses []netip.Addr, cause error) // the addresses are others now, or the lookup began to fail
 }
 
-// NewBackend parses rawURL; name and target come from it.
-func NewBackend(rawURL string, transport http.RoundTripper) (*Backend, error) {
-	target, err := url.Parse(rawURL)
-	if err != nil {
-		return nil, fmt.Errorf("parsing the URL of backend %s: %w", rawURL, err)
-	}
-	return &Backend{Name: rawURL, Target: target, Transport: transport}, nil
+// Member is one backend as configured.
+type Member struct {
+	Backend *Backend
+	Weight  int
+	// Host is the host name to follow; "": none.
+	Host string
+	// At makes the backend at one of Host's addresses, with a transport of its
+	// own; the pool closes that one's idle connections when the address leaves.
+	At func(netip.Addr) (*Backend, error)
 }
-
-// Acquire counts a request in; the caller must Release it.
-func (b *Backend) Acquire() { b.inFlight.Add(1) }
-
-// Release counts a request out.
-func (b *Backend) Release() { b.inFlight.Add(-1) }
-
-// InFlight is how many requests the backend has now.
-func (b *Backend) InFlight() int64 { return b.inFlight.Load() }
 
 // Pool is the backends of one upstream and the way to choose among them.
 type Pool struct {
+	options  Options
+	current  atomic.Pointer[set]
+	inFlight atomic.Int64
+}
+
+// set is the backends of a pool between two changes of their number.
+type set struct {
 	backends []*Backend
-	picker   *balance.RoundRobin
+	weights  []int
+	picker   balance.Picker
+	group    *health.Group
+	checker  *health.Checker // nil: no active checks
 }
 
-// NewPool makes a pool; weights go with backends by index.
-func NewPool(backends []*Backend, weights []int) *Pool {
-	return &Pool{backends: backends, picker: balance.NewRoundRobin(weights)}
+// NewPool makes a pool. What previous, unless it is nil, knows about backends
+// that are in both is taken over.
+func NewPool(o Options, previous *Pool) *Pool {
+	p := &Pool{options: o}
+	var before *set
+	if previous != nil {
+		before = previous.current.Load()
+	}
+	var backends []*Backend
+	var weights []int
+	for _, m := range o.Members {
+		for _, b := range before.of(m) {
+			backends, weights = append(backends, b), append(weights, m.Weight)
+		}
+	}
+	p.current.Store(p.newSet(backends, weights, before))
+	return p
 }
 
-// Pick returns the backend for the next request, or nil when there is none.
-func (p *Pool) Pick() *Backend {
-	index := p.picker.Pick(balance.All{}, 0)
-	if index < 0 {
+// of are the backends that a member stands for: those it stood for before, or
+// itself until its name has been looked up.
+func (s *set) of(m Member) (backends []*Backend) {
+	if s != nil && m.Host != "" {
+		for _, b := range s.backends {
+			if b.configured == m.Backend {
+				backends = append(backends, b)
+			}
+		}
+	}
+	if len(backends) == 0 {
+		backends = []*Backend{m.Backend}
+	}
+	return backends
+}
+
+func (p *Pool) newSet(backends []*Backend, weights []int, before *set) *set {
+	s := &set{backends: backends, weights: weights}
+	names, byID := make([]string, len(backends)), make(map[string]*Backend, len(backends))
+	targets := make([]health.Target, len(backends))
+	for i, b := range backends {
+		names[i] = b.id()
+		byID[names[i]] = b
+		if p.options.Target != nil {
+			targets[i] = p.options.Target(b)
+			targets[i].Name = names[i]
+		}
+	}
+	s.picker = p.options.Picker(names, weights)
+	ejection, checks := p.options.Ejection, p.options.Checks
+	ejection.OnEject = hook(p.options.OnEject, byID)
+	ejection.OnReturn = hook(p.options.OnReturn, byID)
+	checks.OnChange = func(id string, cause error) {
+		if p.options.OnCheck != nil {
+			p.options.OnCheck(byID[id], cause)
+		}
+	}
+	var group *health.Group
+	var checker *health.Checker
+	if before != nil {
+		group, checker = before.group, before.checker
+	}
+	s.group = health.NewGroup(ejection, names, group)
+	if p.options.Target != nil {
+		s.checker = health.NewChecker(checks, targets, checker)
+	}
+	return s
+}
+
+func hook(told func(*Backend), byID map[string]*Backend) func(string) {
+	if told == nil {
 		return nil
 	}
-	return p.backends[index]
+	return func(id string) { told(byID[id]) }
 }
 
-// Backends returns every backend, in the order of the config.
-func (p *Pool) Backends() []*Backend { return p.backends }
+// Enter counts a request into the pool; false means that there are as many as
+// may be. The caller must Leave after true.
+func (p *Pool) Enter() bool {
+	if p.inFlight.Add(1) <= p.options.Concurrency || p.options.Concurrency == 0 {
+		return true
+	}
+	p.inFlight.Add(-1)
+	return false
+}
+
+// Leave counts a request out.
+func (p *Pool) Leave() { p.inFlight.Add(-1) }
+
+// up says whether a backend gets requests, as far as its health goes.
+func (s *set) up(i int) bool { return s.checker == nil || s.checker.Up(i) }

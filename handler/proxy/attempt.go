@@ -1,0 +1,162 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"time"
+
+	"gatehouse/helper/exchange"
+	"gatehouse/helper/retry"
+)
+
+// maxStale bounds the attempts on connections that the backend was closing.
+const maxStale = 3
+
+// try makes one attempt and says whether another one follows.
+func (c *call) try(w http.ResponseWriter, r *http.Request) bool {
+	ex := c.exchange
+	ex.Backend = c.backend.Name
+	ex.Attempts++
+	c.tries++
+	c.begin(r)
+	c.backend.Handler.ServeHTTP(w, r)
+	switch {
+	case c.err == nil:
+		return false
+	case c.err == errHeldBack: //nolint:errorlint // it comes from answered, as it is
+		return c.pause()
+	}
+	c.verdict = classify(c.ctx, c.request, c.err)
+	failure := retry.Failure{Kind: c.verdict.kind, Method: r.Method}
+	if c.metStaleConnection(failure) && c.rewind() {
+		c.stale++
+		c.tries--
+		return true
+	}
+	c.report(c.verdict.outcome)
+	return c.verdict.retryable && c.another(failure) && c.pause()
+}
+
+// begin makes everything ready for an attempt.
+func (c *call) begin(r *http.Request) {
+	c.err = nil
+	c.reused.Store(false)
+	if c.body != nil {
+		r.Body = c.reader
+	}
+	c.watch.touch()
+	c.started = time.Now()
+}
+
+// report tells the pool what an attempt said about its backend.
+func (c *call) report(o exchange.Outcome) {
+	switch o {
+	case exchange.Success:
+		c.attempt.Success()
+	case exchange.Failure:
+		c.attempt.Failure()
+	}
+}
+
+// another decides whether the failed attempt is made again, and if so takes a
+// place in the backend for it: only then is it known that this attempt's answer
+// isn't the last.
+func (c *call) another(f retry.Failure) bool {
+	policy := &c.upstream.Retry
+	f.Attempt, f.Answered, f.Replayable = c.tries, c.exchange.Writer.Begun(), c.replayable(f.Kind)
+	if !policy.Allows(f) || c.ctx.Err() != nil || c.watch.left() <= policy.LongestWait(c.tries) {
+		return false
+	}
+	c.attempt.Release()
+	next := c.upstream.Pool.Pick(&c.attempt, c.key)
+	if next == nil {
+		return false
+	}
+	if !c.upstream.Budget.Retry() {
+		c.attempt.Release()
+		c.upstream.Observer.BudgetExhausted()
+		return false
+	}
+	if !c.rewind() {
+		c.attempt.Release()
+		return false
+	}
+	c.backend = next
+	c.upstream.Observer.Retried(reason(f))
+	return true
+}
+
+// rewind makes the body ready to be sent, from its beginning. It fails when the
+// failed attempt has read more of it meanwhile than is kept.
+func (c *call) rewind() bool {
+	if c.body == nil {
+		return true
+	}
+	var err error
+	c.reader, err = c.body.Open()
+	return err == nil
+}
+
+// replayable says whether all of the request can be sent again. A body that isn't
+// kept can when no connection was made to send it by.
+func (c *call) replayable(kind retry.Kind) bool {
+	switch {
+	case c.request == nil:
+		return true
+	case c.body != nil:
+		return c.body.Replayable()
+	}
+	return kind == retry.Connect && c.request.read.Load() == 0
+}
+
+// reason is a failure as the config spells it.
+func reason(f retry.Failure) string {
+	switch f.Kind {
+	case retry.Connect:
+		return "connect"
+	case retry.Reset:
+		return "reset"
+	case retry.Timeout:
+		return "timeout"
+	default:
+		return strconv.Itoa(f.Status)
+	}
+}
+
+// pause waits before the next attempt; false means that there is none, since
+// the request has ended meanwhile.
+func (c *call) pause() bool {
+	if err := c.upstream.Retry.Wait(c.ctx, c.tries); err != nil {
+		c.err = err
+		c.verdict = classify(c.ctx, c.request, err)
+		return false
+	}
+	return true
+}
+
+// noticeReuse makes an attempt know whether its connection is a kept-alive one,
+// where that matters: net/http itself sends what it takes to be repeatable again
+// when the backend closes such a connection at the wrong moment, but not a PUT or
+// a DELETE, which are idempotent too (RFC 9110 section 9.2.2).
+func (c *call) noticeReuse(ctx context.Context, method string) context.Context {
+	if !netHTTPForgets(method) {
+		return ctx
+	}
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { c.reused.Store(info.Reused) },
+	})
+}
+
+func netHTTPForgets(method string) bool {
+	return method == http.MethodPut || method == http.MethodDelete
+}
+
+// metStaleConnection says whether the attempt failed on a kept-alive connection
+// that the backend was closing, which says nothing about the backend. It counts
+// for no limit of attempts.
+func (c *call) metStaleConnection(f retry.Failure) bool {
+	return c.verdict.retryable && f.Kind == retry.Reset && netHTTPForgets(f.Method) && c.reused.Load() &&
+		c.stale < maxStale && !c.exchange.Writer.Begun() && c.replayable(f.Kind)
+}
