@@ -33,9 +33,29 @@ func (p Problem) StatusCode() int {
 func (p Problem) Write(w http.ResponseWriter, traceID string) {
 	status := p.StatusCode()
 	h := w.Header()
+	p.setHeader(h)
+	h.Set("Content-Type", "application/problem+json")
+	body, err := json.Marshal(struct {
+		Type    string `json:"type"`
+		Title   string `json:"title"`
+		Status  int    `json:"status"`
+		Code    Code   `json:"code"`
+		Detail  string `json:"detail"`
+		TraceID string `json:"trace_id"`
+	}{"urn:gatehouse:problem:" + string(p.Code), p.Code.Title(), status, p.Code, p.Detail, traceID})
+	if err != nil { // strings and an int always marshal
+		panic(err)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // a client that left is seen by the server
+}
+
+// setHeader sets what an answer has whatever its form.
+func (p Problem) setHeader(h http.Header) {
+	status := p.StatusCode()
 	h.Del("Content-Length")
 	h.Del("Content-Encoding")
-	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if p.ProxyError != "" {
@@ -53,20 +73,6 @@ func (p Problem) Write(w http.ResponseWriter, traceID string) {
 	if p.Close {
 		h.Set("Connection", "close")
 	}
-	body, err := json.Marshal(struct {
-		Type    string `json:"type"`
-		Title   string `json:"title"`
-		Status  int    `json:"status"`
-		Code    Code   `json:"code"`
-		Detail  string `json:"detail"`
-		TraceID string `json:"trace_id"`
-	}{"urn:gatehouse:problem:" + string(p.Code), p.Code.Title(), status, p.Code, p.Detail, traceID})
-	if err != nil { // strings and an int always marshal
-		panic(err)
-	}
-	h.Set("Content-Length", strconv.Itoa(len(body)+1))
-	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // a client that left is seen by the server
 }
 
 func ceilSeconds(d time.Duration) int64 {
