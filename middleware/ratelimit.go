@@ -4,70 +4,24 @@ import (
 	"net/http"
 
 	"gatehouse/helper/exchange"
+	"gatehouse/helper/identity"
 	"gatehouse/helper/limit"
 	"gatehouse/helper/problem"
 )
 
-// Limiter is one limit that a request must keep to before authentication.
-type Limiter interface {
-	// Name stands in the access log of a request that it refused.
-	Name() string
-	// Take asks for a token.
-	Take(*exchange.Exchange) limit.Decision
-	// Return gives an allowed token back, because another limit refused.
-	Return(*exchange.Exchange)
-}
-
-// SharedLimit is one bucket for everybody: an upstream's or a route's limit.
-func SharedLimit(name string, bucket *limit.Bucket) Limiter { return sharedLimit{name, bucket} }
-
-type sharedLimit struct {
-	name   string
-	bucket *limit.Bucket
-}
-
-func (l sharedLimit) Name() string                           { return l.name }
-func (l sharedLimit) Take(*exchange.Exchange) limit.Decision { return l.bucket.Take() }
-func (l sharedLimit) Return(*exchange.Exchange)              { l.bucket.Return() }
-
-// AddressLimit is one bucket per client address, IPv6 by /64.
-func AddressLimit(name string, rule limit.Rule, store *limit.Local) Limiter {
-	return addressLimit{name, rule, store}
-}
-
-type addressLimit struct {
-	name  string
-	rule  limit.Rule
-	store *limit.Local
-}
-
-func (l addressLimit) Name() string { return l.name }
-
-func (l addressLimit) Take(ex *exchange.Exchange) limit.Decision {
-	return l.store.Take(l.rule, l.rule.AddrKey(ex.Client.Addr))
-}
-
-func (l addressLimit) Return(ex *exchange.Exchange) {
-	l.store.Return(l.rule, l.rule.AddrKey(ex.Client.Addr))
-}
-
-// rateLimit lets a request through when every limit has a token for it. A
-// refused request takes none: what the limits before the refusing one gave goes
-// back.
-func rateLimit(limits []Limiter, observer Observer) Stage {
+// rateLimit lets a request through when each limit that counts before
+// authentication has a token for it. A refused request takes none.
+func rateLimit(limits Limits, observer Observer) Stage {
+	limiter := newLimiter(limits.Store)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if len(limits) > 0 {
+			if len(limits.Before) > 0 {
 				ex := exchange.From(r.Context())
-				decision, refusing := takeAll(limits, ex)
-				header := decision.Header()
-				ex.Clientward.Set("Ratelimit-Limit", header.Limit)
-				ex.Clientward.Set("Ratelimit-Remaining", header.Remaining)
-				ex.Clientward.Set("Ratelimit-Reset", header.Reset)
-				if refusing != nil {
-					ex.Limited = refusing.Name()
+				v := limiter.judge(ex, r, limits.Before, nil)
+				v.note(ex, observer, problem.RateLimited)
+				if v.refused() {
 					observer.Reject()
-					ex.Refuse(w, problem.Problem{Code: problem.RateLimited, Detail: "Wait as long as Retry-After says and try again.", RetryAfter: decision.RetryAfter})
+					v.refuse(ex, w, problem.RateLimited)
 					return
 				}
 			}
@@ -77,22 +31,75 @@ func rateLimit(limits []Limiter, observer Observer) Stage {
 	}
 }
 
-// takeAll takes a token of each limit, or of none. The decision is the one that
-// the client must hear about.
-func takeAll(limits []Limiter, ex *exchange.Exchange) (decision limit.Decision, refusing Limiter) {
-	for i, l := range limits {
-		d := l.Take(ex)
-		if !d.Allowed {
-			for _, given := range limits[:i] {
-				given.Return(ex)
+// quota does the same for the limits that count after authentication. It is nil
+// for a route without any.
+func quota(limits Limits, observer Observer) Stage {
+	if len(limits.Quotas) == 0 && len(limits.Plans) == 0 {
+		return nil
+	}
+	limiter := newLimiter(limits.Store)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ex := exchange.From(r.Context())
+			plan := limits.plan(ex.Principal)
+			if plan == nil && len(limits.Quotas) == 0 {
+				next.ServeHTTP(w, r)
+				return
 			}
-			return d, l
-		}
-		if i == 0 {
-			decision = d
-		} else {
-			decision = limit.Strictest(decision, d)
+			v := limiter.judge(ex, r, limits.Quotas, plan)
+			v.note(ex, observer, problem.QuotaExceeded)
+			if v.refused() {
+				observer.QuotaRejected(client(ex.Principal))
+				v.refuse(ex, w, problem.QuotaExceeded)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// plan is the limit of the caller's plan, nil for none. A name that no plan has is
+// as good as no name: a token must not free its bearer of the limit.
+func (l *Limits) plan(caller *identity.Principal) *Limit {
+	if caller == nil {
+		return nil
+	}
+	if plan := l.Plans[caller.Plan]; plan != nil {
+		return plan
+	}
+	return l.Plans[DefaultPlan]
+}
+
+func client(caller *identity.Principal) string {
+	if caller == nil {
+		return ""
+	}
+	return caller.Client
+}
+
+func (v verdict) refused() bool { return v.by != nil && !v.strictest.Allowed }
+
+// note tells what the limits said: to the client, if it is stricter than what
+// earlier ones said, and to the log and the metrics.
+func (v verdict) note(ex *exchange.Exchange, observer Observer, code problem.Code) {
+	if v.shadowed != nil {
+		observer.Shadowed(string(code))
+		if ex.Limited == "" {
+			ex.Limited = v.shadowed.name
 		}
 	}
-	return decision, nil
+	if v.by == nil || ex.Limit.Limit > 0 && limit.Strictest(ex.Limit, v.strictest) == ex.Limit {
+		return
+	}
+	ex.Limit = v.strictest
+	header := v.strictest.Header()
+	ex.Clientward.Set("Ratelimit-Limit", header.Limit)
+	ex.Clientward.Set("Ratelimit-Remaining", header.Remaining)
+	ex.Clientward.Set("Ratelimit-Reset", header.Reset)
+	ex.Clientward.Set("Ratelimit-Policy", v.by.policy)
+}
+
+func (v verdict) refuse(ex *exchange.Exchange, w http.ResponseWriter, code problem.Code) {
+	ex.Limited = v.by.name
+	ex.Refuse(w, problem.Problem{Code: code, Detail: "Wait as long as Retry-After says and try again.", RetryAfter: v.strictest.RetryAfter})
 }

@@ -27,6 +27,8 @@ func (silent) Accept()                                                   {}
 func (silent) Reject()                                                   {}
 func (s silent) Rejected(code string)                                    { s.codes <- code }
 func (silent) Observe(string, int, time.Duration, time.Duration, string) {}
+func (silent) Shadowed(string)                                           {}
+func (silent) QuotaRejected(string)                                      {}
 func (silent) BreakerRefused()                                           {}
 
 const traceID = "0af7651916cd43dd8448eb211c80319c"

@@ -21,17 +21,23 @@ type Route struct {
 	Upstream         string
 	AllowUnusualPath bool
 	CORS             *CORS // nil: the route has none
-	Limits           []Limiter
+	Limits           Limits
 	Breaker          *breaker.Breaker
 	Authentication   *Authentication // nil: the route is open
 	Filters          []Stage         // the route's own, in its order
 	Proxy            http.Handler
 	Observer         Observer
+	Split            *Split // nil: the route has one upstream
 }
 
 // Observer counts what the stages of one route decide.
 type Observer interface {
 	exchange.Observer
+	// Shadowed counts what a limit in shadow mode would have refused, by its code.
+	Shadowed(code string)
+	// QuotaRejected counts a request that a quota or plan refused; client is the
+	// API key's id, "" without one.
+	QuotaRejected(client string)
 	// BreakerRefused is called for a request that the open breaker refused.
 	BreakerRefused()
 }
@@ -46,7 +52,8 @@ type Shared struct {
 // Chain is the whole way of a request through the gateway. THE ORDER IS FIXED:
 //
 //	recovery → upstream resolution → CORS → rate limit → circuit breaker →
-//	access log → authentication → the route's filters → reverse proxy
+//	access log → authentication, then the caller's quota → the route's filters →
+//	reverse proxy
 //
 // CORS comes first because a preflight carries no credentials and must not
 // spend the limit. The limit comes before any cryptography. The breaker comes
@@ -55,19 +62,28 @@ type Shared struct {
 func Chain(shared Shared, routes []Route) http.Handler {
 	leaves := make([]http.Handler, len(routes))
 	for i, r := range routes {
-		leaves[i] = through(
-			r.CORS.stage(),
-			rateLimit(r.Limits, r.Observer),
-			circuitBreaker(r.Breaker, r.Observer),
-			accessLog(shared.Log),
-			r.Authentication.stage(),
-			filters(r.Filters),
-		)(r.Proxy)
+		leaves[i] = leaf(shared, r)
 	}
 	return through(
 		recovery(shared.Log, shared.Panic),
 		resolution(shared.Table, routes),
 	)(dispatch(leaves))
+}
+
+// leaf is the way of one route's requests.
+func leaf(shared Shared, r Route) http.Handler {
+	if r.Split != nil {
+		return r.Split.handler(func(arm Route) http.Handler { return leaf(shared, arm) })
+	}
+	return through(
+		r.CORS.stage(),
+		rateLimit(r.Limits, r.Observer),
+		circuitBreaker(r.Breaker, r.Observer),
+		accessLog(shared.Log),
+		r.Authentication.stage(),
+		quota(r.Limits, r.Observer),
+		filters(r.Filters),
+	)(r.Proxy)
 }
 
 // through makes one stage of several; the first is the outermost.

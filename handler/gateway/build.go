@@ -25,6 +25,8 @@ type builder struct {
 	deps      Deps
 	parts     *parts
 	buckets   *limit.Local
+	limits    middleware.LimitStore
+	plans     map[string]*middleware.Limit // by name
 	snapshot  *snapshot
 	identity  []string // headers that tell upstreams who calls, sorted
 	guard     *proxy.Guard
@@ -53,12 +55,18 @@ func (b *builder) build() (err error) {
 	if err = b.buildAuth(); err != nil {
 		return err
 	}
-	b.identity = identityHeaders(cfg)
-	if b.registry, err = newRegistry(builtin.Options{Limits: b.buckets, Identity: b.identity}, b.deps.Filters); err != nil {
+	if err = b.buildLimitStore(); err != nil {
 		return err
 	}
+	if err = b.buildPlans(); err != nil {
+		return err
+	}
+	b.identity = identityHeaders(cfg)
 	b.guard = proxy.NewGuard(b.identity, credentialHeaders(cfg)...)
 	if b.consumed, err = consumed(cfg); err != nil {
+		return err
+	}
+	if b.registry, err = newRegistry(builtin.Options{Limits: b.limits, Identity: b.identity}, b.deps.Filters); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
@@ -71,7 +79,7 @@ func (b *builder) build() (err error) {
 	for i := range cfg.Routes {
 		r := &cfg.Routes[i]
 		rules[i] = route.Rule{Name: r.Name, Path: r.Path, Hosts: r.Hosts, Methods: r.Methods, Headers: r.Headers, AllowUnusualPath: r.AllowUnusualPath}
-		if routes[i], err = b.route(r); err != nil {
+		if routes[i], err = b.splitRoute(r); err != nil {
 			return fmt.Errorf("routes[%d] (%s): %w", i, r.Name, err)
 		}
 		s.routes = append(s.routes, RouteInfo{Name: r.Name, Path: r.Path, Methods: r.Methods, Hosts: r.Hosts, Upstream: r.Upstream, Auth: r.Auth, Scopes: r.Scopes})
@@ -99,18 +107,6 @@ func shared[T any](b *builder, key string, create func() (T, func(), error)) (T,
 	return value, err
 }
 
-// bucket is the one bucket of a rule; it outlives reloads that don't change the
-// rule.
-func (b *builder) bucket(name string, rate config.Rate, burst int) (*limit.Bucket, error) {
-	rule, err := limit.NewRule(name, rate.Events, rate.Period, burst)
-	if err != nil {
-		return nil, fmt.Errorf("limit: %w", err)
-	}
-	return shared(b, fmt.Sprintf("bucket %s %v %d", name, rule.Interval, burst), func() (*limit.Bucket, func(), error) {
-		return limit.NewBucket(rule), nil, nil
-	})
-}
-
 func prefixes(list []config.Prefix) []netip.Prefix {
 	out := make([]netip.Prefix, len(list))
 	for i, p := range list {
@@ -124,7 +120,6 @@ const (
 	authNone    = "none"
 	authJWT     = "jwt"
 	authAPIKey  = "api_key"
-	perClientIP = "client_ip"
 	flushAlways = "always"
 	hostBackend = "backend"
 	hostClient  = "client"
@@ -136,12 +131,16 @@ func (b *builder) route(r *config.Route) (middleware.Route, error) {
 	if err != nil {
 		return middleware.Route{}, fmt.Errorf("path: %w", err)
 	}
+	mirror, err := b.mirror(r)
+	if err != nil {
+		return middleware.Route{}, err
+	}
 	out := middleware.Route{
 		Name: r.Name, Upstream: r.Upstream, AllowUnusualPath: r.AllowUnusualPath, Breaker: up.breaker,
-		Observer: routeObserver{keep(b, b.deps.Observer.Route(r.Upstream, r.Name)), up.observer},
+		Observer: routeObserver{keep(b, b.deps.Observer.Route(r.Upstream, r.Name)), up.observer, b.deps.Observer.QuotaRejected},
 		Proxy: up.proxy.Handler(proxy.Options{
 			Prefix: pattern.Path, Strip: r.StripPrefix, Rewrite: r.Rewrite, Timeout: time.Duration(r.Timeout),
-			MaxBody: int64(r.MaxBodySize), FlushAlways: r.Flush == flushAlways,
+			MaxBody: int64(r.MaxBodySize), FlushAlways: r.Flush == flushAlways, Mirror: mirror,
 		}),
 	}
 	if len(r.CORS.AllowedOrigins) > 0 {
@@ -150,7 +149,7 @@ func (b *builder) route(r *config.Route) (middleware.Route, error) {
 			AllowCredentials: r.CORS.AllowCredentials, MaxAge: time.Duration(r.CORS.MaxAge),
 		})
 	}
-	if out.Limits, err = b.limits(r, up); err != nil {
+	if out.Limits, err = b.routeLimits(r, up); err != nil {
 		return middleware.Route{}, err
 	}
 	if out.Filters, err = b.filters(r); err != nil {
@@ -160,28 +159,4 @@ func (b *builder) route(r *config.Route) (middleware.Route, error) {
 		return middleware.Route{}, err
 	}
 	return out, nil
-}
-
-func (b *builder) limits(r *config.Route, up *builtUpstream) ([]middleware.Limiter, error) {
-	var limits []middleware.Limiter
-	if up.limit != nil {
-		limits = append(limits, up.limit)
-	}
-	if r.Limit.Rate.Events == 0 {
-		return limits, nil
-	}
-	if r.Limit.Per == perClientIP {
-		name := "client_ip:" + r.Name
-		rule, err := limit.NewRule(name, r.Limit.Rate.Events, r.Limit.Rate.Period, r.Limit.Burst)
-		if err != nil {
-			return nil, fmt.Errorf("limit: %w", err)
-		}
-		return append(limits, middleware.AddressLimit(name, rule, b.buckets)), nil
-	}
-	name := "route:" + r.Name
-	bucket, err := b.bucket(name, r.Limit.Rate, r.Limit.Burst)
-	if err != nil {
-		return nil, err
-	}
-	return append(limits, middleware.SharedLimit(name, bucket)), nil
 }

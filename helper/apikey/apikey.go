@@ -107,5 +107,15 @@ func (s *Store) Caller(key string, now time.Time) (*identity.Principal, error) {
 	return p, nil
 }
 
+// IDs are the ids of all keys, in no order.
+func (s *Store) IDs() []string {
+	callers := *s.callers.Load()
+	ids := make([]string, 0, len(callers))
+	for _, p := range callers {
+		ids = append(ids, p.Client)
+	}
+	return ids
+}
+
 // Len is how many keys there are.
 func (s *Store) Len() int { return len(*s.callers.Load()) }

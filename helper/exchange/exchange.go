@@ -10,6 +10,7 @@ import (
 	"gatehouse/helper/breaker"
 	"gatehouse/helper/clientip"
 	"gatehouse/helper/identity"
+	"gatehouse/helper/limit"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/trace"
 )
@@ -43,6 +44,7 @@ type Exchange struct {
 	// KeepTracestate says that the tracestate that came in belongs to the trace that is continued.
 	KeepTracestate bool
 	Client         clientip.Client
+	GRPC           bool // a gRPC call, which is refused in gRPC's way
 
 	// Set by upstream resolution.
 	Host     string // the Host that came in, canonical
@@ -54,7 +56,8 @@ type Exchange struct {
 	Observer   Observer // counts for the route; set by Begin for a request without one
 
 	// Set by the rate limit.
-	Limited string // the rule that refused, "" when none did
+	Limited string         // the rule that refused, or one in shadow that would have; "" when none did
+	Limit   limit.Decision // the strictest that the client was told; zero when none was
 
 	// Set by the circuit breaker; the zero permit reports to nobody.
 	Permit breaker.Permit
@@ -101,7 +104,7 @@ type contextKey struct{}
 // Begin starts the record of r and returns r with the record in its context.
 // The caller fills Trace, Client and RequestID.
 func Begin(w http.ResponseWriter, r *http.Request, writeIdle time.Duration) (*Exchange, *http.Request) {
-	ex := &Exchange{Start: time.Now(), Route: None, Upstream: None}
+	ex := &Exchange{Start: time.Now(), Route: None, Upstream: None, GRPC: problem.IsGRPC(r.Header)}
 	ex.Writer = Writer{ResponseWriter: w, ex: ex, idle: writeIdle, head: r.Method == http.MethodHead}
 	return ex, r.WithContext(context.WithValue(r.Context(), contextKey{}, ex))
 }
@@ -151,6 +154,10 @@ func (ex *Exchange) Refuse(w http.ResponseWriter, p problem.Problem) {
 	}
 	ex.Clientward.Apply(w.Header())
 	ex.Clientward.Clear()
+	if ex.GRPC {
+		p.WriteGRPC(w, ex.TraceID)
+		return
+	}
 	p.Write(w, ex.TraceID)
 }
 

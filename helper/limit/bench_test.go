@@ -9,14 +9,12 @@ import (
 
 func TestADecisionAllocatesNothing(t *testing.T) {
 	rule := newRule(t, 1000, time.Second, 1000)
-	l, bucket, addr := limit.NewLocal(limit.Options{}), limit.NewBucket(rule), client(1)
+	l, addr := limit.NewLocal(limit.Options{}), client(1)
 	for name, call := range map[string]func(){
-		"Local by address": func() { l.Take(rule, rule.AddrKey(addr)) },
+		"Local by address": func() { take(l, rule, addrKey(rule, addr)) },
 		"Local by string": func() {
-			l.Take(rule, rule.StringKey("https://identity.example.com 4f1c9a52-0d5e-4d0c-9d55-1c9d1f6d7a10"))
+			take(l, rule, stringKey(rule, "https://identity.example.com 4f1c9a52-0d5e-4d0c-9d55-1c9d1f6d7a10"))
 		},
-		"Local Return": func() { l.Return(rule, rule.AddrKey(addr)) },
-		"Bucket":       func() { bucket.Take() },
 	} {
 		if n := testing.AllocsPerRun(1000, call); n != 0 {
 			t.Errorf("%s allocates %v times", name, n)
@@ -33,21 +31,13 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-func BenchmarkBucket(b *testing.B) {
-	bucket := limit.NewBucket(newRule(b, 1e9, time.Second, 1e9))
-	b.ReportAllocs()
-	for b.Loop() {
-		bucket.Take()
-	}
-}
-
 func BenchmarkLocal(b *testing.B) {
 	l, rule := limit.NewLocal(limit.Options{}), newRule(b, 1e6, time.Second, 1000)
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
 		n = (n + 1) % 10_000
-		l.Take(rule, rule.AddrKey(client(n)))
+		take(l, rule, addrKey(rule, client(n)))
 	}
 }
 
@@ -56,7 +46,7 @@ func BenchmarkLocalParallel(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n = (n + 1) % 10_000 {
-			l.Take(rule, rule.AddrKey(client(n)))
+			take(l, rule, addrKey(rule, client(n)))
 		}
 	})
 }
@@ -67,12 +57,12 @@ func BenchmarkLocalFull(b *testing.B) {
 	l, rule := limit.NewLocal(limit.Options{MaxEntries: 100_000}), newRule(b, 1, time.Hour, 10)
 	n := 0
 	for ; n < 200_000; n++ {
-		l.Take(rule, rule.AddrKey(client(n)))
+		take(l, rule, addrKey(rule, client(n)))
 	}
 	b.ReportAllocs()
 	for b.Loop() {
 		n++
-		l.Take(rule, rule.AddrKey(client(n)))
+		take(l, rule, addrKey(rule, client(n)))
 	}
 }
 
@@ -80,6 +70,6 @@ func BenchmarkStringKey(b *testing.B) {
 	rule := newRule(b, 1, time.Second, 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		rule.StringKey("4f1c9a52-0d5e-4d0c-9d55-1c9d1f6d7a10")
+		stringKey(rule, "4f1c9a52-0d5e-4d0c-9d55-1c9d1f6d7a10")
 	}
 }

@@ -23,7 +23,7 @@ func TestLocalDecidesOnSeveralBucketsAsThePureFunctionDoes(t *testing.T) {
 			pass(time.Duration(random.IntN(200)) * ms)
 			var demands []limit.Demand
 			for _, index := range random.Perm(len(rules))[:1+random.IntN(len(rules))] {
-				key := rules[index].StringKey(fmt.Sprint(random.IntN(10)))
+				key := stringKey(rules[index], fmt.Sprint(random.IntN(10)))
 				demands = append(demands, limit.Demand{Rule: rules[index], Key: key, Shadow: random.IntN(4) == 0, Batch: random.IntN(5)})
 			}
 			want, next, now := slices.Clone(demands), make([]int64, len(demands)), int64(time.Since(start))
@@ -62,7 +62,7 @@ func TestRequestsToSeveralBucketsAtOnceNeitherBlockNorPassALimit(t *testing.T) {
 				pair := random.Perm(4)[:2]
 				demands := make([]limit.Demand, 2)
 				for i, n := range pair {
-					demands[i] = limit.Demand{Rule: rule, Key: rule.AddrKey(client(n))}
+					demands[i] = limit.Demand{Rule: rule, Key: addrKey(rule, client(n))}
 				}
 				if l.Decide(demands); limit.Granted(demands) {
 					taken[pair[0]].Add(1)
@@ -74,7 +74,7 @@ func TestRequestsToSeveralBucketsAtOnceNeitherBlockNorPassALimit(t *testing.T) {
 	group.Wait()
 	full := 0
 	for n := range taken {
-		look := []limit.Demand{{Rule: rule, Key: rule.AddrKey(client(n))}}
+		look := []limit.Demand{{Rule: rule, Key: addrKey(rule, client(n))}}
 		l.Decide(look)
 		got := int(taken[n].Load()) + look[0].Taken + look[0].Decision.Remaining
 		if got != burst {
@@ -95,7 +95,7 @@ func TestABucketThatAllShareOutlivesAFlood(t *testing.T) {
 	shared := []limit.Demand{{Rule: quick, Key: quick.Key(limit.SharedSubject("orders"))}}
 	l.Decide(shared)
 	for n := range 50_000 {
-		l.Decide([]limit.Demand{{Rule: slow, Key: slow.AddrKey(client(n))}})
+		l.Decide([]limit.Demand{{Rule: slow, Key: addrKey(slow, client(n))}})
 	}
 	if l.Decide(shared); shared[0].Decision.Allowed {
 		t.Error("the bucket was forgotten")
@@ -124,7 +124,7 @@ func BenchmarkDecide(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		n = (n + 1) % 10_000
-		demands[1].Key = rule.AddrKey(client(n))
+		demands[1].Key = addrKey(rule, client(n))
 		l.Decide(demands)
 	}
 }

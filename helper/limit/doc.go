@@ -3,11 +3,15 @@
 // Interval. A bucket is a single number, and Take is the pure function on it
 // that every store uses, so that all of them agree.
 //
-// Bucket is one bucket that all requests share; Local keeps one for each client
-// address, subject or header value, in memory.
+// A request asks for a token of several buckets at once, each a Demand: it gets
+// one of each, or of none. Local keeps buckets in this process's memory, the
+// package redis in a store that all instances share, and Fallback does the one
+// while it can't do the other.
 //
 //	rule, err := limit.NewRule("orders", 600, time.Minute, 50)
-//	decision := store.Take(rule, rule.AddrKey(client))
+//	demands := []limit.Demand{{Rule: rule, Key: rule.Key(limit.AddrSubject(client))}}
+//	store.Decide(demands)
+//	if !limit.Granted(demands) { … }
 //
 // Guaranteed: in any time t no more than Burst + t/Interval requests are allowed,
 // whatever the number of goroutines, so there is no window at whose edge twice
@@ -16,10 +20,10 @@
 // the wall clock neither mints nor withholds tokens.
 //
 // Not guaranteed: past Options.MaxEntries a Local forgets buckets that aren't
-// full, first those that are nearly so. A token that Return gives back is
-// counted from the time at which it was taken: while it was out, the bucket
-// could grow as if there were room for it. Requests aren't queued and there is no
-// fairness among them.
+// full, first those that are nearly so. While a Fallback decides locally, each
+// instance allows its share of a rule, at least a burst of one; when that begins,
+// its buckets are full. Requests aren't queued and there is no fairness among
+// them.
 //
 // Every type may be used concurrently.
 package limit

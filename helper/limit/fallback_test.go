@@ -82,7 +82,7 @@ func play(t *testing.T, story func(*testing.T, *stage)) {
 
 // ask asks for a token; the result is how many are left, -1 when it is refused.
 func (s *stage) ask(subject string) int {
-	demands := []limit.Demand{{Rule: s.rule, Key: s.rule.StringKey(subject)}}
+	demands := []limit.Demand{{Rule: s.rule, Key: stringKey(s.rule, subject)}}
 	s.Decide(demands)
 	if !demands[0].Decision.Allowed {
 		return -1
@@ -232,7 +232,7 @@ func TestShare(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			rule := newRule(t, 1, time.Second, row.burst)
 			got := rule.Share(row.of)
-			if got.Burst != row.want || got.Interval != row.interval || got.StringKey("ada") != rule.StringKey("ada") {
+			if got.Burst != row.want || got.Interval != row.interval || stringKey(got, "ada") != stringKey(rule, "ada") {
 				t.Errorf("got %+v", got)
 			}
 		})

@@ -35,3 +35,9 @@ func seconds(d time.Duration) int64 {
 	}
 	return s
 }
+
+// Policy is the rule as the value of RateLimit-Policy: its burst, and the window
+// in seconds in which so many requests are allowed in the long run.
+func (r Rule) Policy() string {
+	return strconv.Itoa(r.Burst) + ";w=" + strconv.FormatInt(max(1, seconds(r.Full())), 10)
+}

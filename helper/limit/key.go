@@ -68,9 +68,3 @@ func (r Rule) Key(subject Subject) Key {
 func (k Key) Subject() Subject { return Subject(k[:len(Subject{})]) }
 
 func (k Key) shared() bool { return binary.BigEndian.Uint32(k[:]) == sharedPrefix }
-
-// AddrKey is the bucket of a client's address.
-func (r Rule) AddrKey(addr netip.Addr) Key { return r.Key(AddrSubject(addr)) }
-
-// StringKey is the bucket of what a string names.
-func (r Rule) StringKey(s string) Key { return r.Key(StringSubject("", s)) }

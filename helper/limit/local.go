@@ -92,36 +92,6 @@ func (set *shardSet) each(f func(int)) {
 	}
 }
 
-// Take asks the bucket of that key, which the same rule made, for one token.
-func (l *Local) Take(rule Rule, key Key) Decision {
-	now := l.now()
-	s := l.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	tat, known := s.tats[key]
-	next, d := Take(rule, tat, now, 1)
-	if !d.Allowed {
-		return d
-	}
-	if !known && len(s.tats) >= l.maxPerShard {
-		s.evict()
-	}
-	s.tats[key] = next
-	s.peak = max(s.peak, len(s.tats))
-	return d
-}
-
-// Return gives back the token of an allowed Take whose request another limit
-// refused.
-func (l *Local) Return(rule Rule, key Key) {
-	s := l.shard(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if tat, known := s.tats[key]; known {
-		s.tats[key] = tat - int64(rule.Interval)
-	}
-}
-
 // Len is the number of buckets that are remembered.
 func (l *Local) Len() int {
 	n := 0

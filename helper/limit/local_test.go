@@ -14,6 +14,19 @@ import (
 	"gatehouse/helper/limit"
 )
 
+// take asks one bucket for a token.
+func take(l *limit.Local, rule limit.Rule, key limit.Key) limit.Decision {
+	demands := [...]limit.Demand{{Rule: rule, Key: key}}
+	l.Decide(demands[:])
+	return demands[0].Decision
+}
+
+func addrKey(rule limit.Rule, addr netip.Addr) limit.Key { return rule.Key(limit.AddrSubject(addr)) }
+
+func stringKey(rule limit.Rule, s string) limit.Key {
+	return rule.Key(limit.StringSubject("subject", s))
+}
+
 // client is the nth of four billion IPv4 clients.
 func client(n int) netip.Addr {
 	var four [4]byte
@@ -48,7 +61,7 @@ func TestAMillionClientsAreSmallAndTheIdleOnesAreForgotten(t *testing.T) {
 		before := heap()
 		defer run(t, l)()
 		for n := range clients {
-			l.Take(rule, rule.AddrKey(client(n)))
+			take(l, rule, addrKey(rule, client(n)))
 		}
 		grown := heap() - before
 		t.Logf("%d clients: %d MB", clients, grown)
@@ -69,17 +82,17 @@ func TestASweepForgetsOnlyFullBuckets(t *testing.T) {
 		defer run(t, l)()
 		quick, slow := newRule(t, 10, time.Second, 10), newRule(t, 1, time.Hour, 1)
 		for n := range 1000 {
-			l.Take(quick, quick.AddrKey(client(n)))
+			take(l, quick, addrKey(quick, client(n)))
 		}
 		for n := range 100 {
-			l.Take(slow, slow.AddrKey(client(n)))
+			take(l, slow, addrKey(slow, client(n)))
 		}
 		pass(time.Hour - 1)
 		if got := l.Len(); got != 100 {
 			t.Errorf("%d buckets are remembered, want the 100 that aren't full", got)
 		}
 		for n := range 100 {
-			if l.Take(slow, slow.AddrKey(client(n))).Allowed {
+			if take(l, slow, addrKey(slow, client(n))).Allowed {
 				t.Fatalf("client %d got a second token within the hour", n)
 			}
 		}
@@ -92,8 +105,8 @@ func TestRulesAndClientsHaveBucketsOfTheirOwn(t *testing.T) {
 		minute, hour := newRule(t, 1, time.Minute, 1), newRule(t, 1, time.Hour, 1)
 		for n := range 500 {
 			for _, rule := range []limit.Rule{minute, hour} {
-				key := rule.AddrKey(client(n))
-				if !l.Take(rule, key).Allowed || l.Take(rule, key).Allowed {
+				key := addrKey(rule, client(n))
+				if !take(l, rule, key).Allowed || take(l, rule, key).Allowed {
 					t.Fatalf("client %d shares a bucket", n)
 				}
 			}
@@ -109,12 +122,12 @@ func TestAFloodOfAddressesResetsNobodysBucket(t *testing.T) {
 		l, rule := limit.NewLocal(limit.Options{MaxEntries: most}), newRule(t, 10, time.Minute, 10)
 		emptied := make([]limit.Key, 100)
 		for i := range emptied {
-			emptied[i] = rule.StringKey(fmt.Sprint("emptied ", i))
-			for l.Take(rule, emptied[i]).Allowed {
+			emptied[i] = stringKey(rule, fmt.Sprint("emptied ", i))
+			for take(l, rule, emptied[i]).Allowed {
 			}
 		}
 		for n := range 10 * most {
-			if !l.Take(rule, rule.AddrKey(client(n))).Allowed {
+			if !take(l, rule, addrKey(rule, client(n))).Allowed {
 				t.Fatalf("new client %d was refused", n)
 			}
 		}
@@ -122,22 +135,14 @@ func TestAFloodOfAddressesResetsNobodysBucket(t *testing.T) {
 			t.Errorf("%d buckets are remembered, want at most %d", got, most)
 		}
 		for i, key := range emptied {
-			if l.Take(rule, key).Allowed {
+			if take(l, rule, key).Allowed {
 				t.Errorf("bucket %d was full again", i)
 			}
 		}
 	})
 }
 
-func TestReturnToAForgottenBucketChangesNothing(t *testing.T) {
-	l, rule := limit.NewLocal(limit.Options{}), newRule(t, 1, time.Hour, 1)
-	l.Return(rule, rule.AddrKey(client(1)))
-	if got := l.Len(); got != 0 {
-		t.Errorf("%d buckets are remembered", got)
-	}
-}
-
-// Sweeps, evictions, takes and returns at once, for the race detector.
+// Sweeps, evictions and takes at once, for the race detector.
 func TestAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, rule := limit.NewLocal(limit.Options{MaxEntries: 1024}), newRule(t, 100, time.Second, 2)
@@ -146,10 +151,8 @@ func TestAllAtOnce(t *testing.T) {
 		for g := range 4 {
 			group.Go(func() {
 				for n := range 3000 {
-					key := rule.AddrKey(client(n * (g + 1)))
-					if l.Take(rule, key).Allowed && n%3 == 0 {
-						l.Return(rule, key)
-					}
+					key := addrKey(rule, client(n*(g+1)))
+					take(l, rule, key)
 					if n%50 == 0 {
 						pass(100 * ms)
 					}

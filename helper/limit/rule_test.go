@@ -75,7 +75,7 @@ func TestAddrKey(t *testing.T) {
 	rule := newRule(t, 5, time.Minute, 5)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			a, b := rule.AddrKey(netip.MustParseAddr(test.a)), rule.AddrKey(netip.MustParseAddr(test.b))
+			a, b := addrKey(rule, netip.MustParseAddr(test.a)), addrKey(rule, netip.MustParseAddr(test.b))
 			if (a == b) != test.same {
 				t.Errorf("keys of %s and %s: %x, %x", test.a, test.b, a, b)
 			}
@@ -95,15 +95,15 @@ func TestKeysOfDifferentRulesNeverMeet(t *testing.T) {
 		"rate":  newRule(t, 6, time.Minute, 5),
 		"burst": newRule(t, 5, time.Minute, 6),
 	} {
-		if first.AddrKey(addr) == rule.AddrKey(addr) || first.StringKey("ada") == rule.StringKey("ada") {
+		if addrKey(first, addr) == addrKey(rule, addr) || stringKey(first, "ada") == stringKey(rule, "ada") {
 			t.Errorf("a rule of another %s shares its buckets", name)
 		}
 	}
 	again := newRule(t, 5, time.Minute, 5)
-	if first.AddrKey(addr) != again.AddrKey(addr) || first.StringKey("ada") != again.StringKey("ada") {
+	if addrKey(first, addr) != addrKey(again, addr) || stringKey(first, "ada") != stringKey(again, "ada") {
 		t.Error("the same rule, made again, has lost its buckets")
 	}
-	if first.StringKey("ada") == first.StringKey("bob") || first.StringKey(addr.String()) == first.AddrKey(addr) {
+	if stringKey(first, "ada") == stringKey(first, "bob") || stringKey(first, addr.String()) == addrKey(first, addr) {
 		t.Error("two callers of one rule share a bucket")
 	}
 }

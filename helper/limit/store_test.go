@@ -14,22 +14,36 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// store is one bucket, wherever it is kept.
-type store struct {
-	take     func() limit.Decision
-	giveBack func()
+// store is one bucket, however it is asked.
+type store func() limit.Decision
+
+// stores are the ways; each must pass every test of this file.
+var stores = map[string]func(limit.Rule) store{
+	"alone": func(rule limit.Rule) store {
+		l, key := limit.NewLocal(limit.Options{}), stringKey(rule, "ada")
+		return func() limit.Decision { return take(l, rule, key) }
+	},
+	"shared by all": func(rule limit.Rule) store {
+		l, key := limit.NewLocal(limit.Options{}), rule.Key(limit.SharedSubject("orders"))
+		return func() limit.Decision { return take(l, rule, key) }
+	},
+	"with others": func(rule limit.Rule) store {
+		l, all := limit.NewLocal(limit.Options{}), roomy()
+		return func() limit.Decision {
+			demands := []limit.Demand{{Rule: all, Key: stringKey(all, "ada")}, {Rule: rule, Key: stringKey(rule, "ada")}, {Rule: all, Key: stringKey(all, "bob")}}
+			l.Decide(demands)
+			return demands[1].Decision
+		}
+	},
 }
 
-// stores are the implementations; each must pass every test of this file.
-var stores = map[string]func(limit.Rule) store{
-	"Bucket": func(rule limit.Rule) store {
-		b := limit.NewBucket(rule)
-		return store{b.Take, b.Return}
-	},
-	"Local": func(rule limit.Rule) store {
-		l, key := limit.NewLocal(limit.Options{}), rule.StringKey("ada")
-		return store{func() limit.Decision { return l.Take(rule, key) }, func() { l.Return(rule, key) }}
-	},
+// roomy is a rule that refuses nothing.
+func roomy() limit.Rule {
+	rule, err := limit.NewRule("roomy", 1e9, time.Second, 1e9)
+	if err != nil {
+		panic(err)
+	}
+	return rule
 }
 
 // each runs a test on every store, in a bubble where time stands still until the
@@ -49,7 +63,7 @@ func pass(d time.Duration) { <-time.After(d) }
 func allowed(s store, n int) int {
 	passed := 0
 	for range n {
-		if s.take().Allowed {
+		if s().Allowed {
 			passed++
 		}
 	}
@@ -64,7 +78,7 @@ func TestAStoreDecidesAsThePureFunctionDoes(t *testing.T) {
 			pass(time.Duration(i*i%13) * 10 * ms)
 			var want limit.Decision
 			tat, want = limit.Take(rule, tat, int64(time.Since(start)), 1)
-			if got := s.take(); got != want {
+			if got := s(); got != want {
 				t.Fatalf("call %d:\ngot  %+v\nwant %+v", i, got, want)
 			}
 		}
@@ -74,15 +88,15 @@ func TestAStoreDecidesAsThePureFunctionDoes(t *testing.T) {
 func TestARefusedRequestDoesntPutOffTheNextToken(t *testing.T) {
 	each(t, func(t *testing.T, make func(limit.Rule) store) {
 		s := make(newRule(t, 1, time.Second, 1))
-		s.take()
+		s()
 		for range 9 {
 			pass(100 * ms)
-			if s.take().Allowed {
+			if s().Allowed {
 				t.Fatal("a token came too early")
 			}
 		}
 		pass(100 * ms)
-		if !s.take().Allowed {
+		if !s().Allowed {
 			t.Error("the token came too late")
 		}
 	})
@@ -91,30 +105,14 @@ func TestARefusedRequestDoesntPutOffTheNextToken(t *testing.T) {
 func TestARateOfOneAnHourIsRememberedForAnHour(t *testing.T) {
 	each(t, func(t *testing.T, make func(limit.Rule) store) {
 		s := make(newRule(t, 1, time.Hour, 1))
-		s.take()
+		s()
 		pass(2 * time.Minute)
-		if d := s.take(); d.Allowed || d.RetryAfter != 58*time.Minute {
+		if d := s(); d.Allowed || d.RetryAfter != 58*time.Minute {
 			t.Errorf("after two minutes: %+v", d)
 		}
 		pass(58 * time.Minute)
-		if !s.take().Allowed {
+		if !s().Allowed {
 			t.Error("after an hour the token isn't there")
-		}
-	})
-}
-
-func TestAReturnedTokenIsThereAgain(t *testing.T) {
-	each(t, func(t *testing.T, make func(limit.Rule) store) {
-		s := make(newRule(t, 1, time.Second, 2))
-		first := s.take()
-		s.giveBack()
-		if again := s.take(); again != first {
-			t.Errorf("after Return: %+v, want %+v", again, first)
-		}
-		s.giveBack()
-		pass(time.Hour)
-		if got := allowed(s, 5); got != 2 {
-			t.Errorf("%d passed, want the burst of 2: Return filled the bucket past it", got)
 		}
 	})
 }

@@ -77,7 +77,7 @@ func ask(t *testing.T, s *Store, demands ...limit.Demand) bool {
 }
 
 func demand(rule limit.Rule, subject string) limit.Demand {
-	return limit.Demand{Rule: rule, Key: rule.StringKey(subject)}
+	return limit.Demand{Rule: rule, Key: stringKey(rule, subject)}
 }
 
 func TestAKeyThatIsntBusyIsDecidedInTheSharedStore(t *testing.T) {
@@ -179,7 +179,7 @@ func TestARefusedRequestLeavesTheOtherTokensWhereTheyAre(t *testing.T) {
 			}
 		}
 		s.mu.Lock()
-		leased := s.leases[roomy.StringKey("ada")].tokens
+		leased := s.leases[stringKey(roomy, "ada")].tokens
 		s.mu.Unlock()
 		look := demand(roomy, "ada")
 		remote.local.Decide([]limit.Demand{look})
@@ -248,4 +248,8 @@ func TestIdleLeasesAreForgotten(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func stringKey(rule limit.Rule, s string) limit.Key {
+	return rule.Key(limit.StringSubject("subject", s))
 }

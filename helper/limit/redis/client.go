@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"gatehouse/helper/limit"
@@ -63,6 +64,7 @@ func New(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redis: %w", err)
 	}
+	logging.Disable() // go-redis would write to stderr what the errors say; it has no logger of a client's own
 	c := &Client{replaced: options.Replaced, called: options.Called, calls: make(chan *call), hash: redis.NewScript(source).Hash(), probe: probe}
 	c.redis = redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs: options.Addresses, MasterName: options.SentinelMaster,

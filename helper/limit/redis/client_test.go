@@ -16,7 +16,7 @@ import (
 // one asks one bucket for a token.
 func one(t *testing.T, c *Client, rule limit.Rule, subject string) limit.Demand {
 	t.Helper()
-	demands := []limit.Demand{{Rule: rule, Key: rule.StringKey(subject)}}
+	demands := []limit.Demand{{Rule: rule, Key: stringKey(rule, subject)}}
 	if err := c.Decide(patient(t), demands); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestAKeyLivesNoLongerThanItsBucketNeeds(t *testing.T) {
 			for range row.takes {
 				one(t, c, row.rule, "ada")
 			}
-			left, err := c.redis.PTTL(patient(t), keyName(row.rule.StringKey("ada"))).Result()
+			left, err := c.redis.PTTL(patient(t), keyName(stringKey(row.rule, "ada"))).Result()
 			if err != nil || left < row.least || left > row.most {
 				t.Errorf("it lives for %s (%v), want %s to %s", left, err, row.least, row.most)
 			}
@@ -49,7 +49,7 @@ func TestAKeyLivesNoLongerThanItsBucketNeeds(t *testing.T) {
 	quick := newRule(t, "quick", 1000, time.Second, 1)
 	one(t, c, quick, "ada")
 	if err := redistest.Until(5*time.Second, func() error {
-		n, err := c.redis.Exists(patient(t), keyName(quick.StringKey("ada"))).Result()
+		n, err := c.redis.Exists(patient(t), keyName(stringKey(quick, "ada"))).Result()
 		if n > 0 {
 			err = redis.Nil
 		}
@@ -81,7 +81,7 @@ func TestAForeignValueIsOverwrittenAndTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rule := newRule(t, name, 1, time.Hour, 3)
-			key := keyName(rule.StringKey("ada"))
+			key := keyName(stringKey(rule, "ada"))
 			command[1] = key
 			server.MustDo(t, command...)
 			if got := one(t, c, rule, "ada").Decision; !got.Allowed || got.Remaining != 2 {
@@ -102,7 +102,7 @@ func TestAClockThatWentBackNeitherMintsNorWithholds(t *testing.T) {
 	server := redistest.New(t)
 	c, rule := newClient(t, Options{Addresses: []string{server.Addr()}}), newRule(t, "r", 20, time.Second, 2)
 	hourAhead := time.Now().Add(time.Hour).UnixNano()
-	if err := c.redis.Set(patient(t), keyName(rule.StringKey("ada")), hourAhead, 2*time.Hour).Err(); err != nil {
+	if err := c.redis.Set(patient(t), keyName(stringKey(rule, "ada")), hourAhead, 2*time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if got := one(t, c, rule, "ada").Decision; got.Allowed || got.Reset != 100*time.Millisecond {
@@ -166,7 +166,7 @@ func TestConcurrentRequestsNeverPassTheLimit(t *testing.T) {
 			for i := range 200 {
 				subject := (g + i) % 2
 				demands := []limit.Demand{
-					{Rule: own, Key: own.StringKey(subjects[subject])},
+					{Rule: own, Key: stringKey(own, subjects[subject])},
 					{Rule: both, Key: both.Key(limit.SharedSubject("both"))},
 				}
 				if err := clients[g%2].Decide(patient(t), demands); err != nil {

@@ -106,7 +106,7 @@ func TestRedisDecidesAsThePureFunctionDoes(t *testing.T) {
 		for _, index := range random.Perm(len(all))[:1+random.IntN(3)] {
 			rule := all[index]
 			demands = append(demands, limit.Demand{
-				Rule: rule, Key: rule.StringKey(fmt.Sprint(random.IntN(3))), Shadow: random.IntN(5) == 0, Batch: random.IntN(4) * random.IntN(12),
+				Rule: rule, Key: stringKey(rule, fmt.Sprint(random.IntN(3))), Shadow: random.IntN(5) == 0, Batch: random.IntN(4) * random.IntN(12),
 			})
 		}
 		want := slices.Clone(demands)
@@ -126,4 +126,8 @@ func TestRedisDecidesAsThePureFunctionDoes(t *testing.T) {
 	if min(allowed, refused) < 200 {
 		t.Errorf("%d allowed and %d refused: the schedule tries too little", allowed, refused)
 	}
+}
+
+func stringKey(rule limit.Rule, s string) limit.Key {
+	return rule.Key(limit.StringSubject("subject", s))
 }

@@ -25,13 +25,13 @@ func TestTheBucketsOfASubjectAreInOneSlot(t *testing.T) {
 	nodes := redistest.NewCluster(t, 3)
 	a, b := newRule(t, "a", 1, time.Hour, 5), newRule(t, "b", 1, time.Hour, 2)
 	slot := func(key limit.Key) string { return nodes[0].MustDo(t, "CLUSTER", "KEYSLOT", keyName(key)) }
-	if x, y := slot(a.StringKey("ada")), slot(b.StringKey("ada")); x != y {
+	if x, y := slot(stringKey(a, "ada")), slot(stringKey(b, "ada")); x != y {
 		t.Errorf("they are in %s and %s", x, y)
 	}
 	var calls atomic.Int64
 	c := newClient(t, Options{Addresses: addresses(nodes), Called: func(time.Duration, error) { calls.Add(1) }})
 	for i := range 3 {
-		demands := []limit.Demand{{Rule: a, Key: a.StringKey("ada")}, {Rule: b, Key: b.StringKey("ada")}}
+		demands := []limit.Demand{{Rule: a, Key: stringKey(a, "ada")}, {Rule: b, Key: stringKey(b, "ada")}}
 		if err := c.Decide(patient(t), demands); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestInAClusterARefusedRequestTakesNothing(t *testing.T) {
 	for i := range 20 {
 		demands := []limit.Demand{{Rule: tight, Key: tight.Key(limit.SharedSubject("up"))}}
 		for n := range 8 { // on all nodes, whatever the hashes are
-			demands = append(demands, limit.Demand{Rule: roomy, Key: roomy.StringKey(fmt.Sprint(n)), Shadow: n == 7})
+			demands = append(demands, limit.Demand{Rule: roomy, Key: stringKey(roomy, fmt.Sprint(n)), Shadow: n == 7})
 		}
 		if err := c.Decide(patient(t), demands); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestInAClusterARefusedRequestTakesNothing(t *testing.T) {
 func TestASlotThatMovesKeepsItsBuckets(t *testing.T) {
 	nodes := redistest.NewCluster(t, 3)
 	c, rule := newClient(t, Options{Addresses: addresses(nodes)}), newRule(t, "r", 1, time.Hour, 40)
-	key := rule.StringKey("ada")
+	key := stringKey(rule, "ada")
 	one(t, c, rule, "ada")
 	slot := nodes[0].MustDo(t, "CLUSTER", "KEYSLOT", keyName(key))
 	from := 0
