@@ -39,7 +39,7 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		Log: log.Zap(), Access: accessLog(log), Observer: observer{series}, Filters: p.Filters,
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.source, err)
+		return located(err, s.source)
 	}
 	reload := p.newReloads(s, gate, series, log)
 
@@ -61,7 +61,8 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		Routes:     func() any { return gate.Routes() },
 		Upstreams:  func() any { return gate.Upstreams() },
 		Log:        log,
-		Operations: admin.Operations{Reload: reload.reload(), SetBreaker: gate.SetBreaker},
+		Identity:   admin.Identity{AssertionKeys: gate.AssertionKeys, Revoked: gate.Revoked()},
+		Operations: admin.Operations{Reload: reload.reload(), SetBreaker: gate.SetBreaker, Drain: gate.DrainBackend},
 	})}, log)
 	if err != nil {
 		return err

@@ -85,9 +85,10 @@ func (a *Access) Log(e *Entry) {
 	a.lines.Put(l)
 }
 
-// sampled decides by a hash of the trace id, so that all gateways before a service log the same requests.
+// sampled decides about requests that went well (an answer that was cut didn't, nor did a refused gRPC call, whatever the
+// status) by a hash of the trace id, so that all gateways before a service log the same requests.
 func (a *Access) sampled(e *Entry) bool {
-	success := e.Status >= 200 && e.Status < 400 || e.Status == http.StatusSwitchingProtocols
+	success := e.Code == "" && (e.Status >= 200 && e.Status < 400 || e.Status == http.StatusSwitchingProtocols)
 	if !success || a.sample >= 1 {
 		return true
 	}

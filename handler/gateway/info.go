@@ -69,22 +69,3 @@ func (g *Gateway) Health() (known bool, down []string) {
 	}
 	return known, down
 }
-
-// DrainBackend makes a backend of an upstream get no new request, or get some again;
-// url is as configured. It holds over reloads that keep the backend. It says
-// whether there is such a backend.
-func (g *Gateway) DrainBackend(name, url string, on bool) bool {
-	found := false
-	for _, u := range g.current.Load().upstreams {
-		if u.Name != name {
-			continue
-		}
-		for _, b := range u.pool.Pool.Backends() {
-			if b.Name == url {
-				b.Drain(on)
-				found = true
-			}
-		}
-	}
-	return found
-}
