@@ -25,7 +25,7 @@ once, with exit code 1.`,
 			if err != nil {
 				return err
 			}
-			return p.run(withAddresses(cfg, listen, admin), source, nil)
+			return p.run(withAddresses(cfg, listen, admin), source, p.notifyReady)
 		},
 	}
 	flags := cmd.Flags()
