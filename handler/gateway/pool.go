@@ -105,7 +105,7 @@ func picker(algorithm string) func(names []string, weights []int) balance.Picker
 // hashKey is what hash_by chooses a backend by. Where the request doesn't have
 // it, it is the client's address; nil: nothing.
 func hashKey(by string) proxy.Key {
-	address := func(ex *exchange.Exchange, _ *http.Request) uint64 { return addressKey(ex.Client.Addr) }
+	address := func(ex *exchange.Exchange, _ *http.Request) uint64 { return balance.AddrKey(ex.Client.Addr) }
 	kind, name, _ := strings.Cut(by, ":")
 	switch kind {
 	case "":
@@ -134,11 +134,6 @@ func hashKey(by string) proxy.Key {
 		}
 	}
 	return address
-}
-
-func addressKey(a netip.Addr) uint64 {
-	bytes := a.As16()
-	return balance.Key(string(bytes[:]))
 }
 
 func (p *pool) ejected(b *upstream.Backend) {

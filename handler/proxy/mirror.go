@@ -42,11 +42,11 @@ type MirrorOptions struct {
 
 // Difference says in what two answers differ.
 type Difference struct {
-	TraceID      string
-	Status       [2]int // of the client's answer, and of the mirror's
-	Length       [2]int64
-	BodyDiffers  bool
-	MirrorFailed error // why there is no answer to compare
+	TraceID     string
+	Status      [2]int // of the client's answer, and of the mirror's
+	Length      [2]int64
+	BodyDiffers bool
+	Failed      error // why there is no answer to compare
 }
 
 // Mirror sends copies of a route's requests to another upstream, after the client
@@ -115,6 +115,9 @@ func (m *Mirror) draw(r *http.Request) *copied {
 func (c *copied) take(out *http.Request) {
 	if c != nil {
 		c.header, c.query, c.host = out.Header.Clone(), out.URL.RawQuery, out.Host
+		if c.header["User-Agent"] == nil {
+			c.header["User-Agent"] = []string{""} // as httputil has it: net/http would add its own
+		}
 	}
 }
 
@@ -137,7 +140,10 @@ func (m *Mirror) send(c *call, r *http.Request) {
 	if copy == nil {
 		return
 	}
-	copy.method, copy.path, copy.key, copy.traceID = r.Method, c.path, c.key, c.exchange.TraceID
+	copy.method, copy.path, copy.traceID = r.Method, c.path, c.exchange.TraceID
+	if key := m.options.Upstream.Key; key != nil {
+		copy.key = key(c.exchange, r)
+	}
 	if !c.ended || c.err != nil || c.exchange.Code != "" || !copy.takeBody(c) {
 		m.options.Result(MirrorDropped, Difference{})
 		return
@@ -169,7 +175,7 @@ func (m *Mirror) deliver(ctx context.Context, c *copied) {
 	status, length, sum, err := m.call(ctx, c)
 	switch d := (Difference{TraceID: c.traceID, Status: [2]int{c.status, status}, Length: [2]int64{c.length, length}}); {
 	case err != nil:
-		d.MirrorFailed = err
+		d.Failed = err
 		m.options.Result(MirrorFailed, d)
 	case !c.compare:
 	case c.status == status && c.digest.Sum64() == sum && c.length == length:

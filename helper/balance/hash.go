@@ -2,6 +2,7 @@ package balance
 
 import (
 	"math"
+	"net/netip"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -40,6 +41,17 @@ func NewHash(names []string, weights []int) *Hash {
 // Key is the key of a value, such as a client's address. It is the same in every
 // process.
 func Key(value string) uint64 { return xxhash.Sum64String(value) }
+
+// AddrKey is the key of a client's address: an IPv6 address by its /64, because
+// hosts change the rest of it as they like.
+func AddrKey(a netip.Addr) uint64 {
+	const network = 8 // bytes of a /64
+	bytes := a.Unmap().As16()
+	if a.Unmap().Is4() {
+		return xxhash.Sum64(bytes[:])
+	}
+	return xxhash.Sum64(bytes[:network])
+}
 
 // Pick implements Picker.
 func (p *Hash) Pick(c Candidates, key uint64) int {

@@ -69,11 +69,15 @@ func (c *Config) resolveRoute(route *Route, at section) {
 			route.Auth = "jwt"
 		}
 	}
-	if !at.at("scopes").given() && route.Auth != "none" && route.Upstream != "" {
-		route.Scopes = []string{route.Upstream}
+	first := route.Upstream
+	if len(route.Split) > 0 {
+		first = route.Split[0].Upstream
+	}
+	if !at.at("scopes").given() && route.Auth != "none" && first != "" {
+		route.Scopes = []string{first}
 	}
 	if !at.at("timeout").given() {
-		route.Timeout = c.Upstreams[route.Upstream].Timeouts.Request
+		route.Timeout = c.Upstreams[first].Timeouts.Request
 	}
 	if !at.at("max_body_size").given() {
 		route.MaxBodySize = c.Server.MaxBodySize

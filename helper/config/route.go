@@ -6,7 +6,7 @@ type Route struct {
 	Name string `yaml:"name"`
 	// Name of the upstream. Required unless split is there. Default: "".
 	Upstream string `yaml:"upstream"`
-	// Shares the requests among several upstreams by weight, instead of `upstream`. Default: [].
+	// Shares the requests among several upstreams by weight, instead of `upstream`; a caller keeps its own. Defaults come from the first. Default: [].
 	Split []Split `yaml:"split"`
 	// A prefix at a segment boundary (/order: /order and /order/…, never /orders), or "= /exact" for one path only. Default: none, required.
 	Path string `yaml:"path"`
