@@ -51,10 +51,10 @@ type Limits struct {
 // DefaultPlan is the plan of callers that name none.
 const DefaultPlan = "default"
 
-// PerUpstream lets all requests to an upstream count together. The limits of its
-// routes do so too, each by its own rule: they can be asked at once.
-func PerUpstream(name string) LimitSubject {
-	everybody := limit.SharedSubject("upstream:" + name)
+// Together lets all requests count together. Limits under one name are kept side
+// by side and can be asked at once; each still has its own rule and bucket.
+func Together(name string) LimitSubject {
+	everybody := limit.SharedSubject(name)
 	return func(*exchange.Exchange, *http.Request) limit.Subject { return everybody }
 }
 

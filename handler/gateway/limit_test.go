@@ -151,3 +151,22 @@ func TestLimitDoesNotBufferAStream(t *testing.T) {
 	c.expect("9\r\ndata: 1\n\n\r\n")
 	close(more)
 }
+
+func TestASplitRouteHasOneLimit(t *testing.T) {
+	s := start(t, newRawBackend(t, says(okAnswer)).Addr().String(), `
+server: {trusted_proxies: [127.0.0.0/8]}
+upstreams:
+  a: {url: "http://BACKEND", breaker: {failures: 0}}
+  b: {url: "http://BACKEND", breaker: {failures: 0}}
+routes: [{path: /, split: [{upstream: a}, {upstream: b}], auth: none, limit: {rate: 5/h, burst: 5}}]
+`)
+	passed := 0
+	for n := range 40 { // many addresses, so that both upstreams get some
+		if got := s.get("/", fmt.Sprintf("X-Forwarded-For: 203.0.113.%d", n)); got.StatusCode == 200 {
+			passed++
+		}
+	}
+	if passed != 5 {
+		t.Errorf("%d passed, want 5", passed)
+	}
+}

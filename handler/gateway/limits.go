@@ -34,9 +34,12 @@ func (b *builder) routeLimits(r *config.Route, up *builtUpstream) (middleware.Li
 		limits.Before = append(limits.Before, up.limit)
 	}
 	if r.Limit.Rate.Events > 0 {
-		name, subject := "route:"+r.Name, middleware.PerUpstream(r.Upstream)
-		if r.Limit.Per == perClientIP {
+		name, subject := "route:"+r.Name, middleware.Together("upstream:"+r.Upstream)
+		switch {
+		case r.Limit.Per == perClientIP:
 			name, subject = "client_ip:"+r.Name, middleware.PerAddress
+		case len(r.Split) > 0: // the route's limit is one, whichever upstream it goes to
+			subject = middleware.Together(name)
 		}
 		l, err := newLimit(name, r.Limit.Rate, r.Limit.Burst, subject, r.Limit.Mode)
 		if err != nil {

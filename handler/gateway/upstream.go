@@ -31,7 +31,7 @@ func (b *builder) upstream(name string) error {
 	}
 	built.observer = keep(b, b.deps.Observer.Upstream(name, func() int { return int(built.breaker.State()) }))
 	if u.Limit.Rate.Events > 0 {
-		if built.limit, err = newLimit("upstream:"+name, u.Limit.Rate, u.Limit.Burst, middleware.PerUpstream(name), ""); err != nil {
+		if built.limit, err = newLimit("upstream:"+name, u.Limit.Rate, u.Limit.Burst, middleware.Together("upstream:"+name), ""); err != nil {
 			return fmt.Errorf(".limit: %w", err)
 		}
 	}
