@@ -32,6 +32,10 @@ func newFake() *fake {
 		upstreams: []map[string]any{
 			{"name": "order", "breaker": "closed", "backends": []any{backend("http://order-1:8080", 3), backend("http://order-2:8080", 1)}},
 			{"name": "user", "breaker": "open", "backends": []any{backend("http://user:8080", 0)}},
+			{"name": "mail", "breaker": "half-open", "backends": []any{
+				map[string]any{"url": "http://mail:8080", "address": "10.0.0.1", "in_flight": 0, "healthy": true},
+				map[string]any{"url": "http://mail:8080", "address": "10.0.0.2", "in_flight": 2, "healthy": true, "ejected": true},
+				map[string]any{"url": "http://mail:8080", "address": "10.0.0.3", "in_flight": 5, "healthy": false}}},
 		},
 	}
 }
@@ -124,7 +128,7 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request) {
 		f.upstreams[0]["breaker"], f.upstreams[0]["override"] = wanted.State, wanted.State
 	}
 	if wanted.Backend != "" {
-		f.upstreams[0]["backends"].([]any)[0].(map[string]any)["drain"] = true
+		f.upstreams[0]["backends"].([]any)[0].(map[string]any)["draining"] = true
 	}
 	switch {
 	case r.URL.Path != "/api/reload":

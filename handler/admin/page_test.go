@@ -23,13 +23,14 @@ func TestPageShowsTheState(t *testing.T) {
 	b.sees(t, "ready: user is down", "v1.2.3", "c77f091f5575964e", "/etc/gatehouse/config.yaml", "bad0bad0", "sever: is not a key",
 		"success, ", ", by file", "2 added, 0 changed, 0 removed, 1 kept", "Needs a restart\nserver.listen",
 		"breaker closed", "breaker open", "refused 17 in all", "http://order-1:8080", "213 of 213; the first 200 are shown")
+	b.sees(t, "breaker half-open", "http://mail:8080 (10.0.0.1)\tup\t0", "http://mail:8080 (10.0.0.2)\tejected\t2", "http://mail:8080 (10.0.0.3)\tdown\t5")
 	b.sees(t, "4.00 %", "20.0 %")             // once there are two readings: 2 of 50 requests, 2 of 10
 	b.sees(t, "10.0 ms / 98.2 ms")            // order's quantiles
 	b.lacks(t, "undefined", "NaN", "[object") // what scripts say by mistake
-	strips := result(t, b, chromedp.Evaluate[int](`document.querySelectorAll("rect.closed, rect.open").length`))
+	strips := result(t, b, chromedp.Evaluate[int](`document.querySelectorAll("rect.closed, rect.half-open, rect.open").length`))
 	charts := result(t, b, chromedp.Evaluate[int](`document.querySelectorAll(".chart path.first[d^=M]").length`))
-	if strips != 2 || charts != 10 {
-		t.Errorf("%d stretches of breakers and %d lines are drawn, want 2 and 10", strips, charts)
+	if strips != 3 || charts != 11 {
+		t.Errorf("%d stretches of breakers and %d lines are drawn, want 3 and 11: mail has had no request", strips, charts)
 	}
 	b.clean(t, url)
 }

@@ -52,18 +52,19 @@ function card(name, act) {
     }
     action.hidden = !can.drain;
     const list = upstream.backends ?? [];
-    keyed(rows, backends, list.map((b) => b.url), (url) => row(name, url, act));
-    for (const backend of list) backends.get(backend.url).update(backend, history, can);
+    const byAddress = new Map(list.map((b) => [`${b.url} ${b.address ?? ""}`, b])); // one URL may stand for several addresses
+    keyed(rows, backends, [...byAddress.keys()], (key) => row(name, byAddress.get(key), act));
+    for (const [key, backend] of byAddress) backends.get(key).update(backend, history, can);
   }
   return { element, update };
 }
 
-function row(upstream, url, act) {
+function row(upstream, { url, address }, act) {
   const health = el("span"), inFlight = number("In flight"), rate = number("Requests"), p99 = number("p99");
   let drained = false;
   const button = el("button", { type: "button", class: "small", onclick: () => setDrain(upstream, url, !drained, act) });
   const cell = el("td", { "data-label": "Traffic" }, button);
-  const element = el("tr", {}, el("td", { class: "code", "data-label": "Backend" }, url), el("td", { "data-label": "Health" }, health), inFlight, rate, p99, cell);
+  const element = el("tr", {}, el("td", { class: "code", "data-label": "Backend" }, address ? `${url} (${address})` : url), el("td", { "data-label": "Health" }, health), inFlight, rate, p99, cell);
 
   function update(backend, history, can) {
     const key = backendKey(upstream, url);
