@@ -82,7 +82,7 @@ func (b *builder) build() (err error) {
 		if routes[i], err = b.splitRoute(r); err != nil {
 			return fmt.Errorf("routes[%d] (%s): %w", i, r.Name, err)
 		}
-		s.routes = append(s.routes, RouteInfo{Name: r.Name, Path: r.Path, Methods: r.Methods, Hosts: r.Hosts, Upstream: r.Upstream, Auth: r.Auth, Scopes: r.Scopes})
+		s.routes = append(s.routes, routeInfo(r))
 	}
 	table, err := route.New(rules)
 	if err != nil {

@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"fmt"
+
 	"gatehouse/handler/proxy"
 	"gatehouse/helper/breaker"
+	"gatehouse/helper/config"
 )
 
 // RouteInfo describes one route to a person.
@@ -11,9 +14,20 @@ type RouteInfo struct {
 	Path     string   `json:"path"`
 	Methods  []string `json:"methods,omitempty"`
 	Hosts    []string `json:"hosts,omitempty"`
-	Upstream string   `json:"upstream"`
+	Upstream string   `json:"upstream"` // where the route is split: NAME:WEIGHT, separated by commas
 	Auth     string   `json:"auth"`
 	Scopes   []string `json:"scopes,omitempty"`
+}
+
+func routeInfo(r *config.Route) RouteInfo {
+	target := r.Upstream
+	for i, arm := range r.Split {
+		if i > 0 {
+			target += ","
+		}
+		target += fmt.Sprintf("%s:%d", arm.Upstream, arm.Weight)
+	}
+	return RouteInfo{Name: r.Name, Path: r.Path, Methods: r.Methods, Hosts: r.Hosts, Upstream: target, Auth: r.Auth, Scopes: r.Scopes}
 }
 
 // Routes lists the routes in the order of the configuration.

@@ -90,8 +90,9 @@ func (b *builder) buildPlans() error {
 // With the same settings the connections stay.
 func (b *builder) buildLimitStore() (err error) {
 	c := b.cfg.Redis
-	if c == nil {
+	if c == nil || len(c.Addresses) == 0 {
 		b.limits = b.buckets
+		b.deps.Observer.LimiterMode(false)
 		return nil
 	}
 	b.limits, err = shared(b, fmt.Sprintf("redis %+v %q", *c, string(c.Password)), func() (middleware.LimitStore, func(), error) {
