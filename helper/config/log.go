@@ -60,7 +60,7 @@ type Tracing struct {
 
 // Redis is the section `redis`.
 type Redis struct {
-	// HOST:PORT of one node; several: a cluster; with sentinel_master: the sentinels. Default: [].
+	// HOST:PORT of one node; several: a cluster; with sentinel_master: the sentinels; []: as without the section. Default: none, required.
 	Addresses []string `yaml:"addresses"`
 	// Name of the master that the sentinels watch. Default: "".
 	SentinelMaster string `yaml:"sentinel_master"`
@@ -119,6 +119,9 @@ func (t *Tracing) validate(at section) {
 }
 
 func (r *Redis) validate(at section) {
+	if !at.at("addresses").given() {
+		at.at("addresses").refuse("is needed: write the address of Redis, such as [redis:6379]")
+	}
 	for i, address := range r.Addresses {
 		host, port, err := net.SplitHostPort(address)
 		if item := at.at("addresses").item(i); err != nil || !validHost(host) || port == "" || !validPort(port) {
@@ -126,6 +129,9 @@ func (r *Redis) validate(at section) {
 		}
 	}
 	at.at("db").atLeast(r.DB, 0)
+	if r.DB > 0 && len(r.Addresses) > 1 && r.SentinelMaster == "" {
+		at.at("db").refuse("is not there in a cluster, which several addresses are: remove it, or name sentinel_master")
+	}
 	at.at("timeout").positive(r.Timeout)
 	at.at("instances").atLeast(r.Instances, 1)
 	at.at("lease").atLeast(r.Lease, 0)
