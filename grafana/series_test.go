@@ -24,7 +24,7 @@ func exported(t *testing.T) map[string][]string {
 	m.ConfigLoaded("hash", time.Now())
 	m.Provider("identity")
 	m.Upstream("order", func() int { return 0 })
-	m.Backend("order", "http://order", func() int64 { return 0 })
+	m.Backend("order", "http://order", func() int64 { return 0 }, func() bool { return true })
 	m.Route("order", "orders").Observe("GET", 200, time.Millisecond, 0, "")
 	families, err := m.Gatherer().Gather()
 	if err != nil {
