@@ -22,6 +22,7 @@ type Process struct {
 	Stderr    io.Writer
 	LookupEnv func(string) (string, bool)
 	Signals   <-chan os.Signal // SIGINT and SIGTERM: the first one drains, the second one ends at once
+	Hangups   <-chan os.Signal // SIGHUP: the config is read again
 	Version   string           // "": what the Go toolchain stamped into the binary
 	Sample    []byte           // the shipped config.yaml, which the demo runs
 
@@ -33,7 +34,9 @@ type Process struct {
 func ThisProcess() Process {
 	signals := make(chan os.Signal, 2) // two count: one to drain, one to end at once
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	return Process{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Signals: signals}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	return Process{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Signals: signals, Hangups: hangups}
 }
 
 // The exit codes.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -85,11 +83,6 @@ func (p Process) runDemo(listen, admin string, ports demoPorts) (err error) {
 	if err != nil {
 		return errors.Join(err, closeAll(listeners))
 	}
-	folder, key, err := writeKey(identity)
-	if err != nil {
-		return errors.Join(err, closeAll(listeners))
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 
 	services, stop := context.WithCancel(context.Background())
 	group, services := errgroup.WithContext(services)
@@ -98,23 +91,22 @@ func (p Process) runDemo(listen, admin string, ports demoPorts) (err error) {
 	group.Go(func() error { return demo.Serve(services, issuer, identity.Handler()) })
 	defer func() { stop(); err = errors.Join(err, group.Wait()) }() // after the gateway, which drains to them
 
-	cfg, err := config.Parse("config.yaml", p.Sample, p.demoEnv(around, key))
+	cfg, err := config.Parse("config.yaml", p.Sample, p.demoEnv(around))
 	if err != nil {
 		return err
 	}
-	return p.run(withAddresses(cfg, listen, admin), "config.yaml (shipped)", func(public, private string) {
+	return p.run(served{config: withAddresses(cfg, listen, admin), source: "config.yaml (shipped)"}, func(public, private string) {
 		around.gateway, around.admin = urlOf(public), urlOf(private)
 		fmt.Fprint(p.Stdout, around.manual())
 	})
 }
 
 // demoEnv is the environment with what the shipped config asks for.
-func (p Process) demoEnv(around demoAddresses, key string) func(string) (string, bool) {
+func (p Process) demoEnv(around demoAddresses) func(string) (string, bool) {
 	own := map[string]string{
-		"ORDER_URL":              around.order,
-		"USER_URL":               around.user,
-		"IDENTITY_ISSUER":        around.identity,
-		"GATEHOUSE_IDENTITY_KEY": key,
+		"ORDER_URL":       around.order,
+		"USER_URL":        around.user,
+		"IDENTITY_ISSUER": around.identity,
 	}
 	return func(name string) (string, bool) {
 		if value, ok := own[name]; ok {
@@ -125,22 +117,6 @@ func (p Process) demoEnv(around demoAddresses, key string) func(string) (string,
 		}
 		return "console", true // somebody is looking
 	}
-}
-
-// writeKey puts the identity service's public key where the config can name it.
-func writeKey(identity *demo.Identity) (folder, file string, err error) {
-	text, err := identity.PublicPEM()
-	if err != nil {
-		return "", "", fmt.Errorf("writing the identity service's key: %w", err)
-	}
-	if folder, err = os.MkdirTemp("", "gatehouse-demo-"); err != nil {
-		return "", "", fmt.Errorf("writing the identity service's key: %w", err)
-	}
-	file = filepath.Join(folder, "identity.pem")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return "", "", errors.Join(fmt.Errorf("writing the identity service's key: %w", err), os.RemoveAll(folder))
-	}
-	return folder, file, nil
 }
 
 // listenAll opens the services' listeners. Its error names every port that is taken, the gateway's too, so that one run

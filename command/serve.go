@@ -25,7 +25,12 @@ once, with exit code 1.`,
 			if err != nil {
 				return err
 			}
-			return p.run(withAddresses(cfg, listen, admin), source, p.notifyReady)
+			adjust := func(c *config.Config) *config.Config { return withAddresses(c, listen, admin) }
+			s := served{config: adjust(cfg), source: source, adjust: adjust}
+			if len(routes) == 0 {
+				s.file = source
+			}
+			return p.run(s, p.notifyReady)
 		},
 	}
 	flags := cmd.Flags()

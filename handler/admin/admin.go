@@ -25,6 +25,10 @@ type Options struct {
 	Upstreams func() any
 	// Log is the log whose level can be changed.
 	Log Leveler
+	// Identity is about callers.
+	Identity Identity
+	// Operations are what can be done over the API.
+	Operations Operations
 }
 
 // Leveler has a log level that can be changed: debug, info, warn or error.
@@ -45,6 +49,9 @@ type Config struct {
 	Hash   string    `json:"hash"`
 	Source string    `json:"source"` // the file, or what stood for it
 	Loaded time.Time `json:"loaded"`
+	// LastReload and LastRejected are what became of attempts to change it, as what encoding/json makes of it; nil: none.
+	LastReload   any `json:"last_reload,omitempty"`
+	LastRejected any `json:"last_rejected,omitempty"`
 }
 
 // New makes the handler.
@@ -62,6 +69,7 @@ func New(o Options) http.Handler {
 	get(r, "/metrics", o.Metrics.ServeHTTP)
 	get(r, "/healthz", health)
 	get(r, "/readyz", o.ready)
+	o.Identity.publish(r)
 	r.Group(func(r chi.Router) {
 		r.Use(o.authorize)
 		get(r, "/api/config", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, o.Config()) })
@@ -69,6 +77,8 @@ func New(o Options) http.Handler {
 		get(r, "/api/upstreams", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, o.Upstreams()) })
 		get(r, "/api/log-level", o.level)
 		r.Put("/api/log-level", o.setLevel)
+		o.Operations.routes(r)
+		o.Identity.routes(r)
 		profiles(r)
 	})
 	return r
