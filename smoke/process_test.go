@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,25 +16,46 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	_ "gatehouse/command" // go test must not take an old result for one of a gateway that has changed since
 )
 
 // patience is how long anything may take before a test fails; nothing here waits for it otherwise.
 const patience = 10 * time.Second
 
-// binary is the built gateway's path, and a key pair to sign tokens with.
-type binary struct{ path, key string }
+// binary is the built gateway's path, a key to sign tokens with, and the issuer that publishes it.
+type binary struct{ path, key, issuer string }
 
 // build builds the gateway once for a test.
 func build(t *testing.T) binary {
 	t.Helper()
+	for _, file := range []string{"../main.go", "../config.yaml"} { // likewise: what a test reads, go test looks at
+		if _, err := os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
 	folder := t.TempDir()
-	b := binary{filepath.Join(folder, "gatehouse"), filepath.Join(folder, "identity.pem")}
+	b := binary{path: filepath.Join(folder, "gatehouse"), key: filepath.Join(folder, "identity.pem")}
 	compile := exec.Command("go", "build", "-ldflags", "-X main.version=smoke", "-o", b.path, "..")
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	b.run(t, 0, "keys", "new", "--alg", "ES256", "--out", b.key)
+	keys, _ := b.run(t, 0, "keys", "new", "--alg", "ES256", "--out", b.key)
+	b.issuer = publish(t, keys)
 	return b
+}
+
+// publish serves a key set, and the discovery document that leads to it.
+func publish(t *testing.T, keys string) (issuer string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	mux.HandleFunc("/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": server.URL, "jwks_uri": server.URL + "/keys"})
+	})
+	mux.HandleFunc("/keys", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, keys) })
+	return server.URL
 }
 
 // run runs a command to its end and returns what it wrote to each output.
@@ -55,7 +78,7 @@ func (b binary) run(t *testing.T, exit int, args ...string) (stdout, stderr stri
 // token mints a token for the shipped config.
 func (b binary) token(t *testing.T, scope string, flags ...string) string {
 	t.Helper()
-	args := append([]string{"token", "--key", b.key, "--issuer", "http://127.0.0.1:9003", "--audience", "gateway",
+	args := append([]string{"token", "--key", b.key, "--issuer", b.issuer, "--audience", "gateway",
 		"--sub", "ada", "--claim", "email=ada@example.com", "--scope", scope}, flags...)
 	out, _ := b.run(t, 0, args...)
 	return strings.TrimSpace(out)
@@ -80,7 +103,7 @@ func (b binary) serve(t *testing.T, backend string) *process {
 	t.Helper()
 	p := &process{t: t, ended: make(chan struct{}), logged: make(chan struct{}, 10_000)}
 	p.cmd = exec.Command(b.path, "serve", "--config", "../config.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	p.cmd.Env = append(os.Environ(), "ORDER_URL=http://"+backend, "USER_URL=http://"+backend, "GATEHOUSE_IDENTITY_KEY="+b.key+".pub")
+	p.cmd.Env = append(os.Environ(), "ORDER_URL=http://"+backend, "USER_URL=http://"+backend, "IDENTITY_ISSUER="+b.issuer)
 	read, write := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = write, write
 	if err := p.cmd.Start(); err != nil {
