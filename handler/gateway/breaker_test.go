@@ -132,7 +132,7 @@ func (s *stand) untilHalfOpen(opened int) {
 	if n := s.counts.get("transition brief 2"); n != opened {
 		s.t.Fatalf("the breaker opened %d times, want %d: %v", n, opened, s.counts)
 	}
-	for {
+	for range 2000 {
 		for _, u := range s.gw.Upstreams() {
 			if u.Name == "brief" && u.Breaker == "half-open" {
 				return
@@ -140,6 +140,7 @@ func (s *stand) untilHalfOpen(opened int) {
 		}
 		ticks(5)
 	}
+	s.t.Fatal("the breaker stays open")
 }
 
 // Every way out that says nothing of the upstream gives the trial back (B-04).

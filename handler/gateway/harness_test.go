@@ -222,7 +222,19 @@ func newRawBackend(t *testing.T, respond func(head string, conn net.Conn, in *bu
 			})
 		}
 	})
-	t.Cleanup(func() { l.Close(); wg.Wait() })
+	t.Cleanup(func() {
+		l.Close()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			wg.Wait()
+		}()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Error("the backend still serves: a failed test has left it waiting")
+		}
+	})
 	return b
 }
 
