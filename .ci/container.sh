@@ -56,7 +56,7 @@ auth: {providers: {ci: {issuer: ci, algorithms: [HS256], secret: "${JWT_SECRET}"
 upstreams: {order: {url: "http://127.0.0.1:29001", route: {}}}
 YAML
 docker run -d --name gatehouse-ci-services "${hardened[@]}" --tmpfs /tmp gatehouse \
-  demo services --ports-from 29001 --public-key /tmp/identity.pem >/dev/null
+  demo services --ports-from 29001 >/dev/null
 docker run -d --name gatehouse-ci "${hardened[@]}" -e JWT_SECRET -v "$work/config.yaml:/etc/gatehouse/config.yaml" gatehouse >/dev/null
 healthy() { [ "$(docker inspect --format '{{.State.Health.Status}}' gatehouse-ci)" = healthy ]; }
 within 30 healthy || fail "it never was healthy"
@@ -95,8 +95,7 @@ echo "-- compose: the gateway and the demo's services, on the host's network and
 docker-compose -f deploy/compose/compose.yaml config -q
 sed -e 's/^    ports:.*/    network_mode: host/; s/^    build:.*//; s/"0.0.0.0"/"127.0.0.1", "--ports-from", "29001"/' \
   -e 's/":8080", "--admin", ":9090"/"127.0.0.1:28080", "--admin", "127.0.0.1:28090"/' \
-  -e 's/http:\/\/demo:900/http:\/\/127.0.0.1:2900/; s/127.0.0.1:9003/127.0.0.1:29003/' \
-  -e 's/^      GATEHOUSE_IDENTITY_KEY:/      IDENTITY_ISSUER: http:\/\/127.0.0.1:29003\n&/' deploy/compose/compose.yaml >"$work/compose.yaml"
+  -e 's/http:\/\/demo:900/http:\/\/127.0.0.1:2900/; s/127.0.0.1:9003/127.0.0.1:29003/' deploy/compose/compose.yaml >"$work/compose.yaml"
 compose up -d gateway demo >"$work/out" 2>&1 || fail "compose: $(cat "$work/out")"
 within 30 curl -sf http://127.0.0.1:28090/readyz || fail "compose: the gateway isn't ready: $(compose logs --tail 20 2>&1)"
 token=$(curl -s 'http://127.0.0.1:29003/token?user=ada&scope=order&format=raw')

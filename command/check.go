@@ -3,7 +3,9 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 
 	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
@@ -22,6 +24,7 @@ func (p Process) compile(cfg *config.Config) error {
 		Access:   accessLog(log),
 		Observer: observer{p.newMetrics(cfg.Metrics, log)},
 		Filters:  p.Filters,
+		Offline:  true,
 	})
 	if err == nil {
 		over, cancel := context.WithCancel(context.Background())
@@ -32,4 +35,17 @@ func (p Process) compile(cfg *config.Config) error {
 	}
 	_, certificateErr := loadCertificates(certificateOptions(&cfg.Server, log.Zap()))
 	return errors.Join(err, certificateErr, closeLog(log))
+}
+
+// located names the file of an error, and the line where that is known.
+func located(err error, file string) error {
+	text, readErr := os.ReadFile(file)
+	if readErr != nil { // the flags are the config
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	var problems *config.Problems
+	if with := gateway.Located(err, file, text); errors.As(with, &problems) {
+		return with
+	}
+	return fmt.Errorf("%s: %w", file, err)
 }

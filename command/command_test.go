@@ -143,7 +143,7 @@ func TestCalls(t *testing.T) {
 		{"a flag with a value of another type", "token --ttl soon", 2, "", `invalid argument "soon"`},
 		{"too many arguments", "validate a b", 2, "", "at most 1"},
 		{"an argument where there is none", "version now", 2, "", "Try: gatehouse version --help"},
-		{"keys without saying which", "keys", 2, "", "new or jwks"},
+		{"keys without saying which", "keys", 2, "", "new, jwks or api"},
 		{"an unknown command of keys", "keys old", 2, "", `there is no command "old"`},
 		{"a file and routes", "--config x --route /=http://h", 2, "", "exclude each other"},
 		{"a route that is none", "--route v1", 2, "", "it is PATH=URL"},

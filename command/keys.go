@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gatehouse/helper/apikey"
 	"gatehouse/helper/keyset"
 )
 
@@ -22,10 +23,10 @@ func (p Process) keys() *cobra.Command {
 		Short: "Make keys and publish them",
 		Args:  p.noCommand,
 		RunE: func(*cobra.Command, []string) error {
-			return usagef("keys: say which: new or jwks")
+			return usagef("keys: say which: new, jwks or api")
 		},
 	}
-	cmd.AddCommand(newKey(), printJWKS())
+	cmd.AddCommand(newKey(), printJWKS(), newAPIKey())
 	return cmd
 }
 
@@ -64,6 +65,23 @@ for public_key_file), and the public key's JWKS to the standard output. A file t
 	cmd.Flags().StringVar(&algorithm, "alg", "ES256", "the `ALGORITHM`: RS256 ... RS512, PS256 ..., ES256 ... or EdDSA")
 	cmd.Flags().StringVar(&out, "out", "", "the `FILE` for the private key")
 	return cmd
+}
+
+func newAPIKey() *cobra.Command {
+	return &cobra.Command{
+		Use:   "api",
+		Short: "Make an API key",
+		Long: `api makes an API key of 256 random bits and prints it, with its SHA-256 for auth.api_keys. The key goes to the caller; it
+is shown this once and kept nowhere.`,
+		Example: `  gatehouse keys api
+  curl -H "X-API-Key: gh_..." http://127.0.0.1:8080/order`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			key, hash := apikey.Generate()
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "key: %s\nsha256: %s\n", key, hash)
+			return err
+		},
+	}
 }
 
 func writePair(out string, private crypto.Signer) error {

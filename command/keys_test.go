@@ -1,9 +1,12 @@
 package command
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -74,5 +77,23 @@ func TestKeysRefuse(t *testing.T) {
 	}
 	if text, err := os.ReadFile(there); err != nil || string(text) != "precious" {
 		t.Errorf("the file is %q now: %v", text, err)
+	}
+}
+
+func TestKeysAPI(t *testing.T) {
+	seen := map[string]bool{}
+	for range 2 {
+		code, stdout, stderr := call(t, "keys", "api")
+		lines := regexp.MustCompile(`^key: (gh_[A-Za-z0-9_-]{43})\nsha256: ([0-9a-f]{64})\n$`).FindStringSubmatch(stdout)
+		if code != 0 || lines == nil || stderr != "" {
+			t.Fatalf("code %d, %q, %q", code, stdout, stderr)
+		}
+		if sum := sha256.Sum256([]byte(lines[1])); hex.EncodeToString(sum[:]) != lines[2] {
+			t.Errorf("the hash of %s isn't %s", lines[1], lines[2])
+		}
+		seen[lines[1]] = true
+	}
+	if len(seen) != 2 {
+		t.Error("the same key twice")
 	}
 }

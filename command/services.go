@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -16,37 +15,36 @@ import (
 
 // services is the demo without its gateway, for a gateway that runs elsewhere, such as in another container.
 func (p Process) services() *cobra.Command {
-	var host, publicKey string
+	var host, issuer string
 	var from int
 	cmd := &cobra.Command{
 		Use:   "services",
 		Short: "Run what is around the demo's gateway, and no gateway",
 		Long: `services runs the services order and user and the identity service, for a gateway that runs elsewhere. They listen on
-three ports in a row. The identity service names itself http://127.0.0.1 and its port, as the shipped config does.
-What it serves is open to anybody who can reach --host.`,
-		Example: `  gatehouse demo services --public-key identity.pem & gatehouse --config config.yaml`,
+three ports in a row. The identity service publishes its keys, and names itself --issuer: the URL at which the gateway
+reaches it, and which stands in its tokens. What it serves is open to anybody who can reach --host.`,
+		Example: `  gatehouse demo services & gatehouse --config config.yaml`,
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			if from < 1 || from > 65535-2 {
 				return usagef("demo services: --ports-from %d: it is the first of three ports", from)
 			}
-			return p.runServices(host, from, publicKey)
+			if issuer == "" {
+				issuer = "http://" + net.JoinHostPort(loopback, strconv.Itoa(from+2))
+			}
+			return p.runServices(host, from, issuer)
 		},
 	}
 	cmd.Flags().StringVar(&host, "host", loopback, "the `HOST` that they listen on")
 	cmd.Flags().IntVar(&from, "ports-from", 9001, "order, user and identity take the three ports from `N` on")
-	cmd.Flags().StringVar(&publicKey, "public-key", "identity.pem", "the `FILE` that the identity service's public key is written to, for the gateway")
+	cmd.Flags().StringVar(&issuer, "issuer", "", "the identity service's `URL` (default http://127.0.0.1 and its port, as in the shipped config)")
 	return cmd
 }
 
-func (p Process) runServices(host string, from int, publicKey string) error {
-	identity, err := demo.NewIdentity("http://" + net.JoinHostPort(loopback, strconv.Itoa(from+2)))
+func (p Process) runServices(host string, from int, issuer string) error {
+	identity, err := demo.NewIdentity(issuer)
 	if err != nil {
 		return err
-	}
-	text, err := identity.PublicPEM()
-	if err != nil {
-		return fmt.Errorf("writing the identity service's key: %w", err)
 	}
 	var listeners []net.Listener
 	for i := range 3 {
@@ -56,9 +54,6 @@ func (p Process) runServices(host string, from int, publicKey string) error {
 		}
 		listeners = append(listeners, listener)
 	}
-	if err := os.WriteFile(publicKey, text, 0o644); err != nil { // after the ports are ours: another's key stays
-		return errors.Join(fmt.Errorf("writing the identity service's key: %w", err), closeAll(listeners))
-	}
 
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -66,7 +61,7 @@ func (p Process) runServices(host string, from int, publicKey string) error {
 	group.Go(func() error { return demo.Serve(ctx, listeners[0], demo.Echo("order")) })
 	group.Go(func() error { return demo.Serve(ctx, listeners[1], demo.Echo("user")) })
 	group.Go(func() error { return demo.Serve(ctx, listeners[2], identity.Handler()) })
-	fmt.Fprintf(p.Stdout, "order %s, user %s, identity %s; the key: %s\n", listenerURL(listeners[0]), listenerURL(listeners[1]), listenerURL(listeners[2]), publicKey)
+	fmt.Fprintf(p.Stdout, "order %s, user %s, identity %s, which is the issuer %s\n", listenerURL(listeners[0]), listenerURL(listeners[1]), listenerURL(listeners[2]), issuer)
 	select {
 	case <-p.Signals:
 	case <-ctx.Done(): // the error is group.Wait's

@@ -5,8 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,24 +37,18 @@ func threePorts(t *testing.T) int {
 
 // A gateway in another container needs the services' ports, the issuer that the shipped config names, and its key.
 func TestServicesWithoutAGateway(t *testing.T) {
-	from, key := threePorts(t), filepath.Join(t.TempDir(), "identity.pem")
-	r := startProcess(t, Process{Args: []string{"demo", "services", "--ports-from", strconv.Itoa(from), "--public-key", key}})
-	r.stdout.waitFor(t, "the key: "+key+"\n")
+	from := threePorts(t)
+	const issuer = "http://identity.test" // what it is called elsewhere
+	r := startProcess(t, Process{Args: []string{"demo", "services", "--ports-from", strconv.Itoa(from), "--issuer", issuer}})
+	r.stdout.waitFor(t, "which is the issuer "+issuer+"\n")
 
-	issuer := "http://" + net.JoinHostPort(loopback, strconv.Itoa(from+2))
-	if code, _, stderr := call(t, "health", "--admin", issuer); code != fine {
+	at := "http://" + net.JoinHostPort(loopback, strconv.Itoa(from+2))
+	if code, _, stderr := call(t, "health", "--admin", at); code != fine {
 		t.Errorf("health: %d %s", code, stderr)
 	}
-	response, err := http.Get(issuer + "/token?user=ada&scope=order&format=raw")
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer http.DefaultClient.CloseIdleConnections()
-	raw, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := keyset.LoadPEM(key)
+	raw := fetch(t, at+"/token?user=ada&scope=order&format=raw")
+	keys, _, err := keyset.ParseJWKS(fetch(t, at+"/.well-known/jwks.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,14 +61,24 @@ func TestServicesWithoutAGateway(t *testing.T) {
 	if err != nil || caller.Subject != "ada" {
 		t.Errorf("its token is for %q: %v", caller.Subject, err)
 	}
-	if code, _, stderr := call(t, "demo", "services", "--ports-from", strconv.Itoa(from), "--public-key", key+".other"); code != inputWrong || !strings.Contains(stderr, "--ports-from") {
+	if code, _, stderr := call(t, "demo", "services", "--ports-from", strconv.Itoa(from)); code != inputWrong || !strings.Contains(stderr, "--ports-from") {
 		t.Errorf("with taken ports: %d %s", code, stderr)
-	}
-	if _, err := os.Stat(key + ".other"); err == nil {
-		t.Error("it wrote a key though it doesn't serve")
 	}
 	r.interrupt()
 	if code := r.end(t); code != fine {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+func fetch(t *testing.T, url string) []byte {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return body
 }

@@ -35,7 +35,7 @@ are none, it warns of what is allowed and seldom meant, such as routes that are 
 				return err
 			}
 			if err := p.compile(cfg); err != nil {
-				return fmt.Errorf("%s: %w", file, err)
+				return located(err, file)
 			}
 			for _, warning := range warnings {
 				fmt.Fprintln(cmd.ErrOrStderr(), warning)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -192,7 +194,7 @@ func accessLog(log *logger.Logger) func(*config.Config) *logger.Access {
 			Enabled:       cfg.Log.Access.Enabled,
 			Sample:        cfg.Log.Access.Sample,
 			Headers:       cfg.Log.Access.Headers,
-			RedactQuery:   cfg.Log.Access.RedactQuery,
+			RedactQuery:   slices.Concat(cfg.Log.Access.RedactQuery, tokenParameters(cfg)),
 			SecretHeaders: []string{cfg.Auth.APIKeys.Header},
 		})
 	}
@@ -212,4 +214,16 @@ func (p Process) newMetrics(cfg config.Metrics, log *logger.Logger) *metrics.Met
 		Codes:            names,
 		LogDropped:       log.Dropped,
 	})
+}
+
+// tokenParameters are the query parameters that tokens are looked for in.
+func tokenParameters(cfg *config.Config) (names []string) {
+	for _, provider := range cfg.Auth.Providers {
+		for _, place := range provider.TokenFrom {
+			if name, ok := strings.CutPrefix(place, "query:"); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -41,11 +41,6 @@ func NewIdentity(issuer string) (*Identity, error) {
 	return &Identity{issuer: issuer, key: key, jwk: jwk}, nil
 }
 
-// PublicPEM is the public key as a PEM file has it.
-func (i *Identity) PublicPEM() ([]byte, error) {
-	return keyset.MarshalPublicPEM(i.key.Public())
-}
-
 // Handler serves the token endpoint, the key set (RFC 7517) and the discovery document (OpenID Connect Discovery 1.0).
 func (i *Identity) Handler() http.Handler {
 	mux := http.NewServeMux()

@@ -142,22 +142,3 @@ func TestDiscoveryNamesWhatIsServed(t *testing.T) {
 		}
 	}
 }
-
-func TestPublicPEMIsTheKeyThatIsPublished(t *testing.T) {
-	i, err := NewIdentity(issuerURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := i.PublicPEM()
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := keyset.ParsePEM(text)
-	if err != nil || len(keys) != 1 {
-		t.Fatalf("%d keys: %v", len(keys), err)
-	}
-	public, _ := keys[0].Public()
-	if id, err := keyset.Thumbprint(public); err != nil || id != i.jwk.ID {
-		t.Errorf("the PEM's key is %s, the set's %s: %v", id, i.jwk.ID, err)
-	}
-}

@@ -16,16 +16,6 @@ import (
 	"gatehouse/middleware"
 )
 
-// KeyError is a problem of one key of the configuration that showed only when
-// it was compiled.
-type KeyError struct {
-	Key string // such as auth.providers.identity.public_key_file
-	Err error
-}
-
-func (e *KeyError) Error() string { return e.Key + ": " + e.Err.Error() }
-func (e *KeyError) Unwrap() error { return e.Err }
-
 // auth is what the authentication of the routes is made of.
 type auth struct {
 	tokens  *token.Cache

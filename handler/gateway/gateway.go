@@ -23,6 +23,7 @@ type Deps struct {
 	Access   func(*config.Config) *logger.Access // the access log that a configuration asks for
 	Observer Observer
 	Filters  []filter.Factory // besides the built-in ones
+	Offline  bool             // nobody is asked for keys: the gateway is compiled, not served
 	// Lookup finds the addresses of the backends' names; nil: as the system does.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }

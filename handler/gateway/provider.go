@@ -105,6 +105,9 @@ func (b *builder) remoteSource(name string, p config.Provider) *keyset.Remote {
 			o.Issuer = p.Issuer
 		}
 		source := keyset.NewRemote(o)
+		if b.deps.Offline {
+			return source, nil, nil
+		}
 		return source, running(source.Run), nil
 	})
 	b.snapshot.remotes = append(b.snapshot.remotes, remote{name, url, source})

@@ -152,7 +152,7 @@ func (r *Reloader) try(done *Reload) (*config.Config, config.Changes, error) {
 			return nil, changes, err
 		}
 	}
-	return next, changes, r.options.Gateway.Load(next)
+	return next, changes, Located(r.options.Gateway.Load(next), r.options.Path, content)
 }
 
 func (r *Reloader) record(done Reload) {
