@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -150,4 +151,30 @@ func reads(t *testing.T, s *redistest.Server) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// A lost node is the loss of a part of the keys, and Check says so, whichever
+// node its own key is on.
+func TestACheckAsksEveryNodeOfACluster(t *testing.T) {
+	nodes := redistest.NewCluster(t, 3)
+	c := newClient(t, Options{Addresses: addresses(nodes)})
+	if err := c.Check(patient(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes {
+		if err := node.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if err := c.Check(ctx); err == nil {
+			t.Errorf("without the node %s nothing is wrong", node.Addr())
+		}
+		cancel()
+		if err := node.Resume(); err != nil {
+			t.Fatal(err)
+		}
+		if err := redistest.Until(10*time.Second, func() error { return c.Check(patient(t)) }); err != nil {
+			t.Errorf("with the node %s again: %v", node.Addr(), err)
+		}
+	}
 }
