@@ -122,8 +122,8 @@ func (r *Reloader) Reload(trigger string) Reload {
 	if err == nil {
 		r.running = next
 	}
-	r.options.Done(done.Result, config.Hash(r.running), done.At)
 	r.record(done)
+	r.options.Done(done.Result, config.Hash(r.running), done.At)
 	return done
 }
 
