@@ -23,6 +23,7 @@ func exported(t *testing.T) map[string][]string {
 	m := metrics.New(metrics.Options{Codes: []string{"rate_limited"}, LogDropped: func() uint64 { return 0 }})
 	m.ConfigLoaded("hash", time.Now())
 	m.Provider("identity")
+	m.Keys("identity", func() time.Duration { return time.Minute })
 	m.Upstream("order", func() int { return 0 })
 	m.Backend("order", "http://order", func() int64 { return 0 }, func() bool { return true })
 	m.Route("order", "orders").Observe("GET", 200, time.Millisecond, 0, "")
