@@ -27,11 +27,7 @@ func (p Process) compile(cfg *config.Config) error {
 		Offline:  true,
 	})
 	if err == nil {
-		over, cancel := context.WithCancel(context.Background())
-		cancel()
-		if ended := gate.Run(over); !errors.Is(ended, context.Canceled) { // lets go of what Build took
-			err = ended
-		}
+		err = letGo(gate)
 	}
 	_, certificateErr := loadCertificates(certificateOptions(&cfg.Server, log.Zap()))
 	return errors.Join(err, certificateErr, closeLog(log))
@@ -48,4 +44,14 @@ func located(err error, file string) error {
 		return with
 	}
 	return fmt.Errorf("%s: %w", file, err)
+}
+
+// letGo ends what Build started for a gateway that never runs.
+func letGo(gate *gateway.Gateway) error {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := gate.Run(over); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }

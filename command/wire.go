@@ -36,6 +36,10 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeLog(log)) }() // last: everything else still logs
 
+	secure, err := certificates(&cfg.Server, log.Zap())
+	if err != nil {
+		return err
+	}
 	series := p.newMetrics(cfg.Metrics, log)
 	gate, err := gateway.Build(cfg, gateway.Deps{
 		Log: log.Zap(), Access: accessLog(log), Observer: observer{series}, Filters: p.Filters,
@@ -43,13 +47,15 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	if err != nil {
 		return located(err, s.source)
 	}
+	running := false
+	defer func() {
+		if !running {
+			err = errors.Join(err, letGo(gate))
+		}
+	}()
 	reload := p.newReloads(s, gate, series, log)
 
 	var draining atomic.Bool
-	secure, err := certificates(&cfg.Server, log.Zap())
-	if err != nil {
-		return err
-	}
 	public, err := newServer(cfg.Server, "server.listen", publicOptions(&cfg.Server, gate, secure), log)
 	if err != nil {
 		return err
@@ -76,6 +82,7 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	if started != nil {
 		started(public.Addr(), private.Addr())
 	}
+	running = true
 	return p.supervise(service{
 		public:  public,
 		private: private,

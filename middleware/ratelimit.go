@@ -5,7 +5,6 @@ import (
 
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/identity"
-	"gatehouse/helper/limit"
 	"gatehouse/helper/problem"
 )
 
@@ -88,15 +87,9 @@ func (v verdict) note(ex *exchange.Exchange, observer Observer, code problem.Cod
 			ex.Limited = v.shadowed.name
 		}
 	}
-	if v.by == nil || ex.Limit.Limit > 0 && limit.Strictest(ex.Limit, v.strictest) == ex.Limit {
-		return
+	if v.by != nil {
+		ex.TellLimit(v.strictest, v.by.policy)
 	}
-	ex.Limit = v.strictest
-	header := v.strictest.Header()
-	ex.Clientward.Set("Ratelimit-Limit", header.Limit)
-	ex.Clientward.Set("Ratelimit-Remaining", header.Remaining)
-	ex.Clientward.Set("Ratelimit-Reset", header.Reset)
-	ex.Clientward.Set("Ratelimit-Policy", v.by.policy)
 }
 
 func (v verdict) refuse(ex *exchange.Exchange, w http.ResponseWriter, code problem.Code) {

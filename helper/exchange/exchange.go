@@ -139,6 +139,20 @@ func (ex *Exchange) LimitBody(limit int64) {
 	}
 }
 
+// TellLimit queues for the client what a limit said, unless an earlier one was
+// stricter. policy is the rule's, for RateLimit-Policy.
+func (ex *Exchange) TellLimit(d limit.Decision, policy string) {
+	if ex.Limit.Limit > 0 && limit.Strictest(ex.Limit, d) == ex.Limit {
+		return
+	}
+	ex.Limit = d
+	header := d.Header()
+	ex.Clientward.Set("Ratelimit-Limit", header.Limit)
+	ex.Clientward.Set("Ratelimit-Remaining", header.Remaining)
+	ex.Clientward.Set("Ratelimit-Reset", header.Reset)
+	ex.Clientward.Set("Ratelimit-Policy", policy)
+}
+
 // Refuse answers with p and records its code. When the answer has already
 // begun, only the code is recorded: nothing is written twice. What is queued
 // for the client goes along, but p's own headers stand above it: a route's

@@ -25,16 +25,14 @@ func rateLimit(limits Limits) func(filter.Use) (filter.Filter, error) {
 			return nil, fmt.Errorf("the argument makes no limit: %w", err)
 		}
 		key := rule.Key(limit.SharedSubject(name))
+		policy := rule.Policy()
 		return filter.Func(func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				ex := exchange.From(r.Context())
 				demands := []limit.Demand{{Rule: rule, Key: key}}
 				limits.Decide(demands)
 				decision := demands[0].Decision
-				header := decision.Header()
-				ex.Clientward.Set("Ratelimit-Limit", header.Limit)
-				ex.Clientward.Set("Ratelimit-Remaining", header.Remaining)
-				ex.Clientward.Set("Ratelimit-Reset", header.Reset)
+				ex.TellLimit(decision, policy)
 				if !decision.Allowed {
 					ex.Limited = name
 					ex.Refuse(w, problem.Problem{Code: problem.RateLimited, Detail: "Wait as long as Retry-After says and try again.", RetryAfter: decision.RetryAfter})

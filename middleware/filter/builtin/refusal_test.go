@@ -83,3 +83,12 @@ func TestTheSmallestBodyLimitCounts(t *testing.T) {
 		t.Errorf("the limit is %d", limit)
 	}
 }
+
+func TestTheClientIsToldOfTheStricterLimit(t *testing.T) {
+	for _, filters := range [][]string{{"rate_limit:5/s", "rate_limit:10/s"}, {"rate_limit:10/s", "rate_limit:5/s"}} {
+		got := send(t, serve(t, route{filters: filters}), http.MethodGet).Header
+		if got.Get("RateLimit-Limit") != "5" || got.Get("RateLimit-Remaining") != "4" || got.Get("RateLimit-Policy") != "5;w=1" {
+			t.Errorf("%v: the header is %v", filters, got)
+		}
+	}
+}
