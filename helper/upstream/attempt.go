@@ -28,11 +28,15 @@ const (
 // caller must Release what it got before it picks again.
 func (p *Pool) Pick(a *Attempt, key uint64) *Backend {
 	a.set = p.current.Load()
+	picker := a.set.picker
+	if len(a.tried) > 0 {
+		picker = a.set.again
+	}
 	for a.mercy = none; a.mercy <= repeated; a.mercy++ {
 		// The trial of an ejected backend can be lost to another request, once for
 		// each backend: from then on it isn't offered.
 		for range len(a.set.backends) + 1 {
-			i := a.set.picker.Pick(a, key)
+			i := picker.Pick(a, key)
 			if i < 0 {
 				break
 			}

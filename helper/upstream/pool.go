@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/netip"
 	"sync/atomic"
 
@@ -55,6 +56,7 @@ type set struct {
 	backends []*Backend
 	weights  []int
 	picker   balance.Picker
+	again    balance.Picker // for another attempt
 	group    *health.Group
 	checker  *health.Checker // nil: no active checks
 }
@@ -107,6 +109,12 @@ func (p *Pool) newSet(backends []*Backend, weights []int, before *set) *set {
 		}
 	}
 	s.picker = p.options.Picker(names, weights)
+	s.again = s.picker
+	if _, turns := s.picker.(*balance.RoundRobin); turns {
+		// Another attempt takes no turn: of two backends, the dead one would get all
+		// the turns of requests, and the living one those of their retries.
+		s.again = balance.NewLeastRequests(weights, rand.Uint64)
+	}
 	ejection, checks := p.options.Ejection, p.options.Checks
 	ejection.OnEject = hook(p.options.OnEject, byID)
 	ejection.OnReturn = hook(p.options.OnReturn, byID)

@@ -1,0 +1,92 @@
+package gateway_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// closesIdle is a backend that answers the first request on a connection and
+// closes it when it reads the next one: what a gateway sees that uses a kept-alive
+// connection at the moment when the backend gives it up.
+type closesIdle struct {
+	net.Listener
+	mu   sync.Mutex
+	seen []string // methods that arrived, also in vain
+}
+
+func newClosesIdle(t *testing.T) *closesIdle {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &closesIdle{Listener: listener}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			group.Go(func() {
+				defer conn.Close()
+				in := bufio.NewReader(conn)
+				for first := true; ; first = false {
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					b.mu.Lock()
+					b.seen = append(b.seen, r.Method)
+					b.mu.Unlock()
+					if !first {
+						return
+					}
+					_, _ = io.Copy(io.Discard, r.Body)
+					_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+				}
+			})
+		}
+	})
+	t.Cleanup(func() { listener.Close(); group.Wait() })
+	return b
+}
+
+// No idempotent request is lost to a connection that the backend was closing, also
+// without retries (X-16); and no other is sent twice.
+func TestAStaleConnectionCostsNoIdempotentRequest(t *testing.T) {
+	backend := newClosesIdle(t)
+	s := start(t, backend.Addr().String(), `
+upstreams: {app: {url: "http://BACKEND", retry: {attempts: 1}, breaker: {failures: 1, open_for: 1h}, route: {path: /, auth: none}}}
+`)
+	for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE"} {
+		for range 3 {
+			body := ""
+			if method == "PUT" {
+				body = strings.Repeat("x", 1000)
+			}
+			if got := s.do(method, "/", body); got.StatusCode != 200 {
+				t.Errorf("%s is answered %d %s", method, got.StatusCode, got.body)
+			}
+		}
+	}
+	if s.counts.get("transition app 2") != 0 || s.counts.get("retried app reset") != 0 {
+		t.Errorf("the backend was blamed: %v", s.counts)
+	}
+	backend.mu.Lock()
+	before := len(backend.seen)
+	backend.mu.Unlock()
+	if got := s.do("POST", "/", "once"); got.StatusCode != 502 || got.code() != "upstream_reset" {
+		t.Errorf("POST is answered %d %s", got.StatusCode, got.body)
+	}
+	backend.mu.Lock()
+	defer backend.mu.Unlock()
+	if sent := backend.seen[before:]; len(sent) != 1 {
+		t.Errorf("POST arrived as %v", sent)
+	}
+}
