@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"testing"
+	"time"
 )
 
 // certificate is httptest's, for example.com and 127.0.0.1.
@@ -95,5 +96,57 @@ func TestAnotherProtocolNeverReachesTheHandler(t *testing.T) {
 	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	if answer, _ := io.ReadAll(conn); len(answer) > 0 {
 		t.Errorf("the answer is %q", answer)
+	}
+}
+
+func TestADrainFinishesHTTP2RequestsAndWaitsForNoIdleConnection(t *testing.T) {
+	config, client := certificate(t)
+	for _, test := range []struct {
+		name, scheme string
+		options      Options
+		set          func(*http.Protocols)
+	}{
+		{"over TLS", "https", Options{TLS: config}, func(p *http.Protocols) { p.SetHTTP2(true) }},
+		{"without TLS", "http", Options{H2C: true}, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			entered, release := make(chan struct{}), make(chan struct{})
+			test.options.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/slow" {
+					close(entered)
+					<-release
+				}
+				_, _ = io.WriteString(w, r.URL.Path)
+			})
+			s := start(t, test.options)
+			transport := client.Clone()
+			transport.Protocols = &http.Protocols{}
+			test.set(transport.Protocols)
+			get := func(path string, transport *http.Transport) string {
+				response, err := (&http.Client{Transport: transport}).Get(test.scheme + "://" + s.Addr() + path)
+				if err != nil {
+					return err.Error()
+				}
+				defer response.Body.Close()
+				body, _ := io.ReadAll(response.Body)
+				return string(body)
+			}
+			idle := transport.Clone()
+			defer idle.CloseIdleConnections()
+			defer transport.CloseIdleConnections()
+			if got := get("/", idle); got != "/" {
+				t.Fatal(got)
+			}
+			slow := make(chan string)
+			go func() { slow <- get("/slow", transport) }()
+			<-entered
+			cut, err := s.Drain(t.Context(), Drain{
+				Timeout: 20 * time.Second, Begin: func() { close(release) }, InFlight: func() int64 { return 1 },
+				Wait: func(context.Context) error { return nil },
+			})
+			if got := <-slow; cut != 0 || err != nil || got != "/slow" {
+				t.Errorf("Drain is %d, %v, and the request %q", cut, err, got)
+			}
+		})
 	}
 }
