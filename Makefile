@@ -30,6 +30,7 @@ fuzz:
 
 bench:
 	go run ./bench/chain
+	go run ./bench/limits
 
 docs:
 	go generate ./helper/config

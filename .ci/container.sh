@@ -93,6 +93,7 @@ docker rm -f gatehouse-ci gatehouse-ci-services >/dev/null
 
 echo "-- compose: the gateway and the demo's services, on the host's network and other ports"
 docker-compose -f deploy/compose/compose.yaml config -q
+docker-compose -f deploy/compose/scale.yaml config -q
 sed -e 's/^    ports:.*/    network_mode: host/; s/^    build:.*//; s/"0.0.0.0"/"127.0.0.1", "--ports-from", "29001"/' \
   -e 's/":8080", "--admin", ":9090"/"127.0.0.1:28080", "--admin", "127.0.0.1:28090"/' \
   -e 's/http:\/\/demo:900/http:\/\/127.0.0.1:2900/; s/127.0.0.1:9003/127.0.0.1:29003/' deploy/compose/compose.yaml >"$work/compose.yaml"

@@ -120,6 +120,7 @@ func TestPromtoolAcceptsTheRulesAndTheirTests(t *testing.T) {
 		{"the rules are well formed", []string{"check", "rules", "alerts/gatehouse.rules.yml"}},
 		{"the rules alert when they should", []string{"test", "rules", "alerts/gatehouse_test.yml"}},
 		{"the scrape config is well formed", []string{"check", "config", "--syntax-only", "../deploy/prometheus/prometheus.yml"}},
+		{"and that of several gateways", []string{"check", "config", "--syntax-only", "../deploy/compose/scale/prometheus.yml"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if out, err := exec.Command(promtool, row.args...).CombinedOutput(); err != nil {

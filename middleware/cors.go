@@ -31,7 +31,7 @@ type CORS struct {
 }
 
 // exposed are the gateway's own headers, which a page needs to understand a refusal.
-var exposed = [...]string{"X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+var exposed = [...]string{"X-Request-Id", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"}
 
 // NewCORS compiles a policy.
 func NewCORS(o CORSOptions) *CORS {

@@ -19,6 +19,9 @@ for i, key in ipairs(KEYS) do
   local most = tonumber(ARGV[a + 5])
 
   local value, foreign = redis.pcall('GET', key), 0
+  if type(value) == 'table' and value.err and not string.find(value.err, 'WRONGTYPE', 1, true) then
+    return value -- forbidden, for instance: nothing is known about the bucket
+  end
   local missing_s, missing_n = 0, 0
   if type(value) == 'string' and #value >= 10 and not string.find(value, '%D') then
     missing_s = tonumber(string.sub(value, 1, -10)) - now_s
