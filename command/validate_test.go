@@ -31,8 +31,14 @@ func TestValidate(t *testing.T) {
 		{"a wrong type", "server: {drain: {delay: often}}\n" + minimal, 1, []string{"config.yaml:1:", "server.drain.delay: "}},
 		{"a variable that isn't set", "server: {admin_token: \"${NOT_SET}\"}\n" + minimal, 1, []string{"NOT_SET"}},
 		{"a short secret", provider("algorithms: [HS256], secret: short"), 1, []string{"auth.providers.identity.secret: ", "32"}},
-		{"a key file that isn't there", provider("algorithms: [ES256], public_key_file: missing.pem"), 1, []string{"identity", "missing.pem"}},
-		{"a key file that is no PEM", provider("algorithms: [ES256], public_key_file: config.yaml"), 1, []string{"identity", "config.yaml"}},
+		{"a key file that isn't there", provider("algorithms: [ES256], public_key_file: missing.pem"), 1,
+			[]string{"config.yaml:1:80: auth.providers.identity.public_key_file: ", "missing.pem", "1 problem;"}},
+		{"a key file that is no PEM", provider("algorithms: [ES256], public_key_file: config.yaml"), 1, []string{"auth.providers.identity.public_key_file: ", "config.yaml"}},
+		{"a key set that is none", provider("algorithms: [ES256], jwks_file: config.yaml"), 1, []string{"config.yaml:1:74: auth.providers.identity.jwks_file: "}},
+		{"an issuer, which isn't asked", "auth: {providers: {identity: {issuer: \"http://127.0.0.1:1\", algorithms: [ES256], discovery: true}}}\n" + minimal, 0, []string{": fine: "}},
+		{"a file of API keys that is none", "auth: {api_keys: {file: config.yaml}}\n" + minimal, 1, []string{"config.yaml:1:25: auth.api_keys.file: ", "must be a list"}},
+		{"a file of revocations that is none", "auth: {revoked: {file: config.yaml}}\n" + minimal, 1, []string{"config.yaml:1:24: auth.revoked.file: ", "line 1"}},
+		{"a key for assertions that isn't there", "auth: {assertion: {key_file: none.pem}}\n" + minimal, 1, []string{"config.yaml:1:30: auth.assertion.key_file: "}},
 		{"a hundred problems at once", hundred.String() + minimal, 1, []string{"wrong_00", "wrong_99", "100 problems; nothing was started"}},
 	}
 	for _, test := range tests {
