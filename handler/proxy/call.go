@@ -56,6 +56,7 @@ func (c *call) do(w http.ResponseWriter, r *http.Request) {
 		c.watch.stop()
 		c.request.end()
 		c.settle()
+		c.endSpan(ex.Code)
 	}()
 	for c.try(w, r) {
 	}
@@ -77,6 +78,7 @@ func (c *call) answered(res *http.Response) error {
 	}
 	ex := c.exchange
 	c.watch.touch()
+	c.spanAnswered(res.StatusCode)
 	c.upstream.Observer.Answered(c.backend, time.Since(c.started))
 	ex.UpstreamTime = time.Since(c.began)
 	outcome := exchange.Success
@@ -103,6 +105,9 @@ func (c *call) answered(res *http.Response) error {
 		// what is left of that be taken for the next request.
 		_ = http.NewResponseController(ex.Writer.ResponseWriter).EnableFullDuplex()
 		ex.Clientward.Set("Connection", "close")
+	}
+	if len(res.Trailer) > 0 && res.Request.ProtoMajor == 1 {
+		res.Header.Del("Content-Length") // trailers can stand beside it in HTTP/2; in HTTP/1.1 only behind chunks
 	}
 	c.answer = answerBody{ReadCloser: res.Body, call: c}
 	res.Body = &c.answer
