@@ -70,7 +70,7 @@ func PerCaller(ex *exchange.Exchange, r *http.Request) limit.Subject {
 	case p != nil && p.Client != "":
 		return limit.StringSubject("api_key", p.Client)
 	case p != nil && p.Subject != "":
-		return limit.StringSubject("subject", p.Issuer+"\x00"+p.Subject)
+		return limit.StringSubject("subject", p.Issuer, p.Subject)
 	default:
 		return PerAddress(ex, r)
 	}
@@ -141,4 +141,3 @@ func (l *limiter) judge(ex *exchange.Exchange, r *http.Request, limits []*Limit,
 func (l *Limit) demand(ex *exchange.Exchange, r *http.Request) limit.Demand {
 	return limit.Demand{Rule: l.rule, Key: l.rule.Key(l.subject(ex, r)), Shadow: l.shadow}
 }
-

@@ -35,7 +35,7 @@ func (b *builder) filters(r *config.Route) ([]middleware.Stage, error) {
 	if len(r.Filters) == 0 {
 		return nil, nil
 	}
-	key := fmt.Sprintf("filters %q %q %q %q", r.Name, r.Auth, r.Filters, b.identity)
+	key := fmt.Sprintf("filters %q %q %q %q %p", r.Name, r.Auth, r.Filters, b.identity, b.limits)
 	chain, err := shared(b, key, func() (*filter.Chain, func(), error) {
 		chain, err := b.registry.Build(r.Name, r.Auth, r.Filters)
 		if err != nil {

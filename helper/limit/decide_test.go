@@ -107,7 +107,7 @@ func TestSubjects(t *testing.T) {
 	keys := map[limit.Key]string{}
 	for name, subject := range map[string]limit.Subject{
 		"a user": limit.StringSubject("subject", "ada"), "a header": limit.StringSubject("header:X", "ada"), "everybody": limit.SharedSubject("ada"),
-		"another": limit.StringSubject("subject", "adb"), "an address": limit.AddrSubject(client(1)),
+		"another": limit.StringSubject("subject", "adb"), "of an issuer": limit.StringSubject("subject", "a", "da"), "of another": limit.StringSubject("subject", "ad", "a"), "an address": limit.AddrSubject(client(1)),
 	} {
 		key := rule.Key(subject)
 		if keys[key] != "" || key.Subject() != subject {

@@ -33,13 +33,16 @@ func AddrSubject(addr netip.Addr) Subject {
 	return subject
 }
 
-// StringSubject is anything that a string names: a user, an API key's id, a
-// header's value. It is a cryptographic hash, because clients choose some of
-// these strings: nobody can find one that falls into another's bucket. Kind
-// tells strings of different origin apart.
-func StringSubject(kind, s string) Subject {
-	buffer := make([]byte, 0, 256) // on the stack: no usual string is longer
-	buffer = append(append(append(buffer, kind...), 0), s...)
+// StringSubject is anything that strings name together: a user of an issuer, an
+// API key's id, a header's value. It is a cryptographic hash, because clients
+// choose some of these strings: nobody can find one that falls into another's
+// bucket. Kind tells strings of different origin apart.
+func StringSubject(kind string, names ...string) Subject {
+	buffer := make([]byte, 0, 256) // on the stack: no usual names are longer
+	buffer = append(buffer, kind...)
+	for _, name := range names {
+		buffer = append(binary.AppendUvarint(buffer, uint64(len(name))), name...) // "a", "bc" isn't "ab", "c"
+	}
 	sum := sha256.Sum256(buffer)
 	return Subject(sum[:len(Subject{})])
 }
