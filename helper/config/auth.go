@@ -57,7 +57,7 @@ type Assertion struct {
 	Header string `yaml:"header"`
 	// Ed25519 private key, PKCS#8 PEM. Default: "", one is made at start.
 	KeyFile string `yaml:"key_file"`
-	// How long one is valid. Default: 30s.
+	// How long one is valid, at least 5s. Default: 30s.
 	TTL Duration `yaml:"ttl"`
 	// Its aud. Default: "", the upstream's name.
 	Audience string `yaml:"audience"`
