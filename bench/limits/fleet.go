@@ -111,7 +111,7 @@ func (g *gateway) metric(name string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()
+	defer answer.Body.Close() //nolint:errcheck // it was only read
 	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
 			return strconv.ParseFloat(value, 64)

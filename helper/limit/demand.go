@@ -10,6 +10,9 @@ type Demand struct {
 	// Batch, over 1, asks for up to so many tokens at once, as many of them as
 	// there are. One is enough to be allowed.
 	Batch int
+	// Look asks what the bucket would say, and takes nothing. Either all demands of
+	// a request look, or none.
+	Look bool
 
 	// Decision is set by the store: this bucket's own answer, whether or not the
 	// others let the request have the token.
@@ -17,6 +20,9 @@ type Demand struct {
 	// Taken is set by the store: the tokens that the bucket gave; 0 when any
 	// bucket refused the request.
 	Taken int
+	// Unasked is set by the store where it was only to look and the bucket is out of
+	// its reach: Decision is that of a full one.
+	Unasked bool
 }
 
 // Decide asks a bucket in the state tat, at the time now, as Take does. It sets

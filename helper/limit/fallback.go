@@ -64,7 +64,15 @@ func NewFallback(options FallbackOptions) *Fallback {
 // Decide is as Local.Decide, and takes no longer than the timeout. Where it was
 // decided locally, each Rule is the share of it that this instance has.
 func (f *Fallback) Decide(demands []Demand) {
-	if p := f.current.Load(); p != nil && f.remotely(p, demands) {
+	p := f.current.Load()
+	if p != nil && len(demands) > 0 && demands[0].Look {
+		for i := range demands { // asking would cost the remote store as much as a request does
+			demands[i].Decide(0, 0)
+			demands[i].Unasked = true
+		}
+		return
+	}
+	if p != nil && f.remotely(p, demands) {
 		return
 	}
 	for i := range demands {

@@ -55,6 +55,9 @@ func SharedSubject(name string) Subject {
 	return subject
 }
 
+// Shared says whether it is a SharedSubject.
+func (s Subject) Shared() bool { return binary.BigEndian.Uint32(s[:]) == sharedPrefix }
+
 // Key names one bucket in a store: its subject, then its rule. It is the same in
 // every process that has the same rule, so that instances can share a store.
 type Key [24]byte
@@ -70,4 +73,4 @@ func (r Rule) Key(subject Subject) Key {
 // Subject is whose bucket it is.
 func (k Key) Subject() Subject { return Subject(k[:len(Subject{})]) }
 
-func (k Key) shared() bool { return binary.BigEndian.Uint32(k[:]) == sharedPrefix }
+func (k Key) shared() bool { return k.Subject().Shared() }

@@ -70,7 +70,7 @@ func (l *Local) Decide(demands []Demand) {
 	}
 	if Settle(demands) {
 		for i, b := range buckets {
-			if d := &demands[i]; d.Taken > 0 {
+			if d := &demands[i]; d.Taken > 0 && !d.Look {
 				b.shard.put(d.Key, b.next, l.maxPerShard)
 			}
 		}
@@ -121,10 +121,8 @@ func (l *Local) Run(ctx context.Context) error {
 
 func (l *Local) now() int64 { return int64(time.Since(l.start)) }
 
-// shard is chosen by a seeded hash: clients choose their addresses, and must not
-// be able to meet in one shard.
-func (l *Local) shard(key Key) *shard { return &l.shards[l.index(key)] }
-
+// index is that of the key's shard. It is chosen by a seeded hash: clients choose
+// their addresses, and must not be able to meet in one shard.
 func (l *Local) index(key Key) uint64 { return maphash.Bytes(l.seed, key[:]) % shards }
 
 // shard is a part of the buckets under a lock of its own.
