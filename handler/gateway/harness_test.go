@@ -1,7 +1,6 @@
 package gateway_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -37,6 +36,12 @@ type stand struct {
 // address and SECRET for the HMAC secret.
 func start(t *testing.T, backend, yaml string) *stand {
 	t.Helper()
+	return startWith(t, backend, yaml, func(*gateway.Deps) {})
+}
+
+// startWith is start with other dependencies.
+func startWith(t *testing.T, backend, yaml string, edit func(*gateway.Deps)) *stand {
+	t.Helper()
 	yaml = strings.NewReplacer("BACKEND", backend, "SECRET", secret).Replace(yaml)
 	cfg, err := config.Parse("test.yaml", []byte(yaml), func(string) (string, bool) { return "", false })
 	if err != nil {
@@ -48,12 +53,14 @@ func start(t *testing.T, backend, yaml string) *stand {
 		t.Fatal(err)
 	}
 	counts := newCounts()
-	gw, err := gateway.Build(cfg, gateway.Deps{
+	deps := gateway.Deps{
 		Log: lg.Zap(), Observer: counts,
 		Access: func(*config.Config) *logger.Access {
 			return logger.NewAccess(lg, logger.AccessOptions{Enabled: true, Sample: 1, RedactQuery: []string{"access_token"}})
 		},
-	})
+	}
+	edit(&deps)
+	gw, err := gateway.Build(cfg, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,99 +184,6 @@ func bearer(t *testing.T, claims map[string]any) string {
 		t.Fatal(err)
 	}
 	return "Authorization: Bearer " + raw
-}
-
-// rawBackend answers each connection with what respond makes of the request's
-// head, byte for byte as it came. It records every head.
-type rawBackend struct {
-	net.Listener
-	mu    sync.Mutex
-	heads []string
-}
-
-func newRawBackend(t *testing.T, respond func(head string, conn net.Conn, in *bufio.Reader)) *rawBackend {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &rawBackend{Listener: l}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			wg.Go(func() {
-				defer conn.Close()
-				in := bufio.NewReader(conn)
-				var head strings.Builder
-				for {
-					line, err := in.ReadString('\n')
-					head.WriteString(line)
-					if err != nil {
-						return
-					}
-					if line == "\r\n" {
-						break
-					}
-				}
-				b.mu.Lock()
-				b.heads = append(b.heads, head.String())
-				b.mu.Unlock()
-				respond(head.String(), conn, in)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			wg.Wait()
-		}()
-		select {
-		case <-done:
-		case <-time.After(10 * time.Second):
-			t.Error("the backend still serves: a failed test has left it waiting")
-		}
-	})
-	return b
-}
-
-// seen returns the heads of the requests so far.
-func (b *rawBackend) seen() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]string(nil), b.heads...)
-}
-
-func (b *rawBackend) last(t *testing.T) string {
-	t.Helper()
-	heads := b.seen()
-	if len(heads) == 0 {
-		t.Fatal("the backend saw no request")
-	}
-	return heads[len(heads)-1]
-}
-
-// says answers every request with the same text.
-func says(text string) func(string, net.Conn, *bufio.Reader) {
-	return func(_ string, conn net.Conn, _ *bufio.Reader) { _, _ = io.WriteString(conn, text) }
-}
-
-const okAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
-
-// headerLines returns the lines of a head whose name is name.
-func headerLines(head, name string) []string {
-	var found []string
-	for line := range strings.Lines(head) {
-		if n, v, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); ok && strings.EqualFold(n, name) {
-			found = append(found, strings.TrimSpace(v))
-		}
-	}
-	return found
 }
 
 type lockedBuffer struct {
