@@ -40,9 +40,14 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	if err != nil {
 		return err
 	}
+	tracing, flush, err := p.newTracing(cfg.Tracing, log.Zap())
+	if err != nil {
+		return err
+	}
+	defer flush()
 	series := p.newMetrics(cfg.Metrics, log)
 	gate, err := gateway.Build(cfg, gateway.Deps{
-		Log: log.Zap(), Access: accessLog(log), Observer: observer{series}, Filters: p.Filters,
+		Log: log.Zap(), Access: accessLog(log), Observer: observer{series}, Filters: p.Filters, Tracing: tracing,
 	})
 	if err != nil {
 		return located(err, s.source)

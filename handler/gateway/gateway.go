@@ -24,6 +24,7 @@ type Deps struct {
 	Observer Observer
 	Filters  []filter.Factory // besides the built-in ones
 	Offline  bool             // nobody is asked for keys: the gateway is compiled, not served
+	Tracing  Tracing
 	// Lookup finds the addresses of the backends' names; nil: as the system does.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }

@@ -19,7 +19,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ex, r := exchange.Begin(w, r, s.writeIdle)
 	ex.Observer = g.unmatched
 	ex.Client = s.clients.Resolve(r.RemoteAddr, r.Header)
-	identify(ex, r.Header)
+	g.identify(ex, r.Header)
 	ex.Clientward.Set("X-Request-Id", ex.RequestID)
 	if g.draining.Load() && r.Header["Upgrade"] == nil { // an upgrade has its own Connection
 		ex.Clientward.Set("Connection", "close")
@@ -30,7 +30,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // identify continues the trace that the request belongs to, or starts one. The
 // request id is a trusted proxy's own, or the trace id.
-func identify(ex *exchange.Exchange, h http.Header) {
+func (g *Gateway) identify(ex *exchange.Exchange, h http.Header) {
 	continued := false
 	if parents := h["Traceparent"]; len(parents) == 1 {
 		ex.Trace, continued = trace.Parse(parents[0])
@@ -38,6 +38,7 @@ func identify(ex *exchange.Exchange, h http.Header) {
 	if !continued {
 		ex.Trace = trace.New()
 	}
+	g.deps.Tracing.begin(ex, continued)
 	ex.KeepTracestate = continued && trace.ValidTracestate(strings.Join(h["Tracestate"], ","))
 	ex.TraceID = ex.Trace.TraceIDString()
 	ex.RequestID = ex.TraceID
@@ -61,6 +62,7 @@ func (g *Gateway) finish(s *snapshot, ex *exchange.Exchange, r *http.Request) {
 		ex.Observer.Rejected(string(ex.Code))
 	}
 	s.access.Log(entry(ex, r, status, duration))
+	g.deps.Tracing.end(ex, r, status, duration)
 	s.release()
 	g.deps.Observer.InFlight(-1)
 	if g.inFlight.Add(-1) == 0 {

@@ -26,9 +26,11 @@ func (c *call) try(w http.ResponseWriter, r *http.Request) bool {
 	case c.err == nil:
 		return false
 	case c.err == errHeldBack: //nolint:errorlint // it comes from answered, as it is
+		c.endSpan("")
 		return c.pause()
 	}
 	c.verdict = classify(c.ctx, c.request, c.err)
+	c.endSpan(c.verdict.problem.Code)
 	failure := retry.Failure{Kind: c.verdict.kind, Method: r.Method}
 	if c.metStaleConnection(failure) && c.rewind() {
 		c.stale++

@@ -71,7 +71,9 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	setOrDrop(out.Header, "X-Forwarded-Proto", forwarding.Proto)
 	setOrDrop(out.Header, "Forwarded", forwarding.Forwarded)
 	out.Header["X-Request-Id"] = []string{ex.RequestID}
-	out.Header["Traceparent"] = []string{ex.Trace.Child().String()}
+	child := ex.Trace.Child()
+	c.startSpan(child.SpanID)
+	out.Header["Traceparent"] = []string{child.String()}
 	if !ex.KeepTracestate {
 		out.Header.Del("Tracestate")
 	}

@@ -9,7 +9,7 @@ import (
 // unbuilt is every key whose feature doesn't exist yet. A file may give no value but the default. To build a feature is
 // to remove its key here.
 func unbuilt() []string {
-	return []string{"server.tests", "tracing.otlp_endpoint"}
+	return []string{"server.tests"}
 }
 
 // refuseUnbuilt reports every key of the file that would switch on what doesn't exist.

@@ -38,9 +38,10 @@ type Exchange struct {
 
 	// Set by Begin.
 	Start     time.Time
-	Trace     trace.Context
-	TraceID   string // 32 hexadecimal digits
-	RequestID string // X-Request-Id: the trace id, or the id that a trusted proxy sent
+	Trace     trace.Context // the caller's position, or a new one; where Spans isn't nil, this request's own
+	Spans     *Spans        // nil: the request isn't sampled, or nobody records spans
+	TraceID   string        // 32 hexadecimal digits
+	RequestID string        // X-Request-Id: the trace id, or the id that a trusted proxy sent
 	// KeepTracestate says that the tracestate that came in belongs to the trace that is continued.
 	KeepTracestate bool
 	Client         clientip.Client

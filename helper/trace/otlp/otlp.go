@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -24,33 +25,8 @@ const exportTimeout = 10 * time.Second
 type Options struct {
 	Endpoint string // the collector's base URL, such as http://otel-collector:4318
 	Version  string // of this gateway
-}
-
-// Request is one finished request.
-type Request struct {
-	Trace    trace.Context // its own span
-	Parent   [8]byte       // the caller's span; zero: it began here
-	Start    time.Time
-	End      time.Time
-	Method   string
-	Host     string
-	Path     string // without the query
-	Route    string
-	Upstream string
-	Client   string
-	Status   int
-	Code     string // why the gateway answered itself, "" otherwise
-	Attempts []Attempt
-}
-
-// Attempt is one try to reach a backend.
-type Attempt struct {
-	Span    [8]byte // what the backend saw as its parent
-	Start   time.Time
-	End     time.Time
-	Backend string
-	Status  int    // 0: there was no answer
-	Error   string // a code of the gateway, "" where there was an answer
+	// Failed is told why spans couldn't be sent, at most once a minute; nil: nobody is.
+	Failed func(error)
 }
 
 // Exporter sends spans.
@@ -62,19 +38,19 @@ type Exporter struct {
 
 // New makes an exporter. The collector needn't be there yet.
 func New(ctx context.Context, o Options) (*Exporter, error) {
-	client, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(o.Endpoint+"/v1/traces"), otlptracehttp.WithTimeout(exportTimeout))
+	client, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimSuffix(o.Endpoint, "/")+"/v1/traces"), otlptracehttp.WithTimeout(exportTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("making the exporter for %s: %w", o.Endpoint, err)
 	}
 	return &Exporter{
-		processor: sdk.NewBatchSpanProcessor(client),
+		processor: sdk.NewBatchSpanProcessor(&outlet{SpanExporter: client, failed: o.Failed}),
 		resource:  resource.NewSchemaless(attribute.String("service.name", "gatehouse"), attribute.String("service.version", o.Version)),
 		scope:     instrumentation.Scope{Name: "gatehouse", Version: o.Version},
 	}, nil
 }
 
 // Record queues the spans of a request.
-func (e *Exporter) Record(r *Request) {
+func (e *Exporter) Record(r *trace.Request) {
 	own := spanContext(r.Trace, r.Trace.SpanID)
 	server := tracetest.SpanStub{
 		Name: r.Method + " " + r.Route, SpanContext: own, SpanKind: oteltrace.SpanKindServer,
@@ -100,7 +76,7 @@ func (e *Exporter) Record(r *Request) {
 	}
 }
 
-func (e *Exporter) attempt(r *Request, parent oteltrace.SpanContext, a Attempt) sdk.ReadOnlySpan {
+func (e *Exporter) attempt(r *trace.Request, parent oteltrace.SpanContext, a trace.Attempt) sdk.ReadOnlySpan {
 	span := tracetest.SpanStub{
 		Name: r.Method, SpanContext: spanContext(r.Trace, a.Span), Parent: parent, SpanKind: oteltrace.SpanKindClient,
 		StartTime: a.Start, EndTime: a.End, Resource: e.resource, InstrumentationScope: e.scope,

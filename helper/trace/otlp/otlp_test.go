@@ -52,9 +52,9 @@ func TestARequestIsOneSpanAndOneForEachAttempt(t *testing.T) {
 	}
 	own := trace.New()
 	start := time.Now()
-	e.Record(&otlp.Request{
+	e.Record(&trace.Request{
 		Trace: own, Parent: [8]byte{1}, Start: start, End: start.Add(time.Second), Method: "GET", Route: "orders", Path: "/order/1", Status: 502, Code: "upstream_reset",
-		Attempts: []otlp.Attempt{{Span: [8]byte{2}, Start: start, End: start, Backend: "http://a", Error: "upstream_reset"}, {Span: [8]byte{3}, Start: start, End: start, Backend: "http://b", Status: 200}},
+		Attempts: []trace.Attempt{{Span: [8]byte{2}, Start: start, End: start, Backend: "http://a", Error: "upstream_reset"}, {Span: [8]byte{3}, Start: start, End: start, Backend: "http://b", Status: 200}},
 	})
 	if err := e.Close(context.Background()); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestACollectorThatIsAwayHoldsNothingUp(t *testing.T) {
 	}
 	start := time.Now()
 	for range 10_000 {
-		e.Record(&otlp.Request{Trace: trace.New(), Start: start, End: start})
+		e.Record(&trace.Request{Trace: trace.New(), Start: start, End: start})
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("recording took %v", took)
