@@ -10,6 +10,7 @@ import (
 	"gatehouse/helper/assertion"
 	"gatehouse/helper/credential"
 	"gatehouse/helper/exchange"
+	"gatehouse/helper/explain"
 	"gatehouse/helper/identity"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/revocation"
@@ -86,6 +87,9 @@ func (a *Authentication) stage() Stage {
 // identify finds out who the request is from. Where both a token and an API key
 // are accepted and there, the token decides.
 func (a *Authentication) identify(ex *exchange.Exchange, r *http.Request) (caller, *problem.Problem) {
+	if ex.Explain != nil && ex.Explain.Assumed.Given() {
+		return a.assume(ex)
+	}
 	if a.Tokens != nil {
 		raw, place, state := a.find(r)
 		switch state {
@@ -156,6 +160,10 @@ func (a *Authentication) introduce(ex *exchange.Exchange, c caller) *problem.Pro
 	}
 	ex.DropToken = !c.ForwardToken
 	if a.Assertion == nil {
+		return nil
+	}
+	if ex.Explain != nil {
+		ex.Upstreamward.Set(a.AssertionHeader, explain.Fresh)
 		return nil
 	}
 	text, err := a.Assertion.Assertion(c.Principal, ex.RequestID)

@@ -15,7 +15,7 @@ func circuitBreaker(b *breaker.Breaker, observer Observer) Stage {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ex := exchange.From(r.Context())
-			if !b.Acquire(&ex.Permit) {
+			if !admitted(b, ex) {
 				observer.BreakerRefused()
 				ex.Refuse(w, problem.Problem{
 					Code: problem.BreakerOpen, ProxyError: "destination_unavailable", RetryAfter: b.RetryAfter(),
@@ -27,4 +27,14 @@ func circuitBreaker(b *breaker.Breaker, observer Observer) Stage {
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// admitted takes a permit. A request that is only asked about takes none.
+func admitted(b *breaker.Breaker, ex *exchange.Exchange) bool {
+	if ex.Explain == nil {
+		return b.Acquire(&ex.Permit)
+	}
+	admits := b.Admits()
+	ex.Explain.NoteBreaker(b.State().String(), admits, b.RetryAfter())
+	return admits
 }

@@ -128,6 +128,9 @@ func (l *limiter) judge(ex *exchange.Exchange, r *http.Request, limits []*Limit,
 		if i < len(limits) {
 			by = limits[i]
 		}
+		if ex.Explain != nil {
+			by.explain(ex, r, demands[i])
+		}
 		switch {
 		case !by.shadow && (v.by == nil || limit.Strictest(v.strictest, d) != v.strictest):
 			v.strictest, v.by = d, by
@@ -139,5 +142,5 @@ func (l *limiter) judge(ex *exchange.Exchange, r *http.Request, limits []*Limit,
 }
 
 func (l *Limit) demand(ex *exchange.Exchange, r *http.Request) limit.Demand {
-	return limit.Demand{Rule: l.rule, Key: l.rule.Key(l.subject(ex, r)), Shadow: l.shadow}
+	return limit.Demand{Rule: l.rule, Key: l.rule.Key(l.subject(ex, r)), Shadow: l.shadow, Look: ex.Explain != nil}
 }

@@ -36,6 +36,9 @@ func (s *Split) handler(way func(Route) http.Handler) http.Handler {
 
 // callerKey is the same for all requests of a caller. a may be nil.
 func callerKey(a *Authentication, ex *exchange.Exchange, r *http.Request) uint64 {
+	if ex.Explain != nil && ex.Explain.Assumed.Given() {
+		return assumedKey(ex)
+	}
 	if a != nil && a.Tokens != nil {
 		if raw, _, state := a.find(r); state == credential.Found {
 			if subject := token.UnverifiedSubject(raw); subject != "" {

@@ -25,6 +25,7 @@ type Route struct {
 	Breaker          *breaker.Breaker
 	Authentication   *Authentication // nil: the route is open
 	Filters          []Stage         // the route's own, in its order
+	Explained        []Stage         // the same, for requests that are only asked about
 	Proxy            http.Handler
 	Observer         Observer
 	Split            *Split // nil: the route has one upstream

@@ -10,6 +10,7 @@ import (
 
 	"gatehouse/helper/apikey"
 	"gatehouse/helper/exchange"
+	"gatehouse/helper/identity"
 	"gatehouse/helper/keyset"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/token"
@@ -27,7 +28,7 @@ const (
 
 // verify asks who a token is from.
 func (a *Authentication) verify(ex *exchange.Exchange, r *http.Request, raw string, place *TokenPlace) (caller, *problem.Problem) {
-	principal, hit, err := a.Tokens.Verify(r.Context(), raw, a.Provider)
+	principal, hit, err := a.tokenCaller(ex, r, raw)
 	if err != nil {
 		return caller{}, a.refuse(ex, err)
 	}
@@ -43,9 +44,23 @@ func (a *Authentication) verify(ex *exchange.Exchange, r *http.Request, raw stri
 	return caller{principal, cache}, nil
 }
 
+// tokenCaller verifies a token. A request that is only asked about leaves nothing to be remembered.
+func (a *Authentication) tokenCaller(ex *exchange.Exchange, r *http.Request, raw string) (principal *identity.Principal, hit bool, err error) {
+	if ex.Explain == nil {
+		return a.Tokens.Verify(r.Context(), raw, a.Provider)
+	}
+	principal, err = a.Tokens.Look(raw, a.Provider)
+	return principal, false, err
+}
+
 // lookUp asks who an API key belongs to.
 func (a *Authentication) lookUp(ex *exchange.Exchange, key string) (caller, *problem.Problem) {
 	principal, err := a.APIKeys.Caller(key, time.Now())
+	return a.known(ex, principal, err)
+}
+
+// known is what the store of API keys says about a caller.
+func (a *Authentication) known(ex *exchange.Exchange, principal *identity.Principal, err error) (caller, *problem.Problem) {
 	if err == nil {
 		return caller{principal, notCached}, nil
 	}
@@ -134,6 +149,9 @@ func (a *Authentication) scopeMissing(c caller) *problem.Problem {
 }
 
 func (a *Authentication) debug(ex *exchange.Exchange, provider, why string) {
+	if ex.Explain != nil {
+		ex.Explain.NoteRefusedCaller(provider, why)
+	}
 	a.Log.Debug("authentication refused", zap.String("trace_id", ex.TraceID), zap.String("route", ex.Route),
 		zap.String("provider", provider), zap.String("why", why))
 }

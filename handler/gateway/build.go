@@ -152,8 +152,12 @@ func (b *builder) route(r *config.Route) (middleware.Route, error) {
 	if out.Limits, err = b.routeLimits(r, up); err != nil {
 		return middleware.Route{}, err
 	}
-	if out.Filters, err = b.filters(r); err != nil {
-		return middleware.Route{}, err
+	if len(r.Filters) > 0 {
+		chain, err := b.filters(r)
+		if err != nil {
+			return middleware.Route{}, err
+		}
+		out.Filters, out.Explained = []middleware.Stage{chain.Wrap}, []middleware.Stage{chain.Explain}
 	}
 	if out.Authentication, err = b.authentication(r); err != nil {
 		return middleware.Route{}, err

@@ -7,7 +7,6 @@ import (
 	"go.uber.org/zap"
 
 	"gatehouse/helper/config"
-	"gatehouse/middleware"
 	"gatehouse/middleware/filter"
 	"gatehouse/middleware/filter/builtin"
 )
@@ -31,12 +30,9 @@ func newRegistry(o builtin.Options, own []filter.Factory) (*filter.Registry, err
 
 // filters makes the filters of a route, or keeps those of the snapshot before
 // when nothing about them changed.
-func (b *builder) filters(r *config.Route) ([]middleware.Stage, error) {
-	if len(r.Filters) == 0 {
-		return nil, nil
-	}
+func (b *builder) filters(r *config.Route) (*filter.Chain, error) {
 	key := fmt.Sprintf("filters %q %q %q %q %p", r.Name, r.Auth, r.Filters, b.identity, b.limits)
-	chain, err := shared(b, key, func() (*filter.Chain, func(), error) {
+	return shared(b, key, func() (*filter.Chain, func(), error) {
 		chain, err := b.registry.Build(r.Name, r.Auth, r.Filters)
 		if err != nil {
 			return nil, nil, err
@@ -47,8 +43,4 @@ func (b *builder) filters(r *config.Route) ([]middleware.Stage, error) {
 			}
 		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return []middleware.Stage{chain.Wrap}, nil
 }

@@ -97,7 +97,20 @@ func (k Key) principal() *identity.Principal {
 
 // Caller returns who the key belongs to. Its error is ErrUnknown, or, with the principal, ErrExpired.
 func (s *Store) Caller(key string, now time.Time) (*identity.Principal, error) {
-	p := (*s.callers.Load())[sha256.Sum256([]byte(key))]
+	return valid((*s.callers.Load())[sha256.Sum256([]byte(key))], now)
+}
+
+// Named is like Caller, by the key's id in place of the key.
+func (s *Store) Named(id string, now time.Time) (*identity.Principal, error) {
+	for _, p := range *s.callers.Load() {
+		if p.Client == id {
+			return valid(p, now)
+		}
+	}
+	return nil, ErrUnknown
+}
+
+func valid(p *identity.Principal, now time.Time) (*identity.Principal, error) {
 	switch {
 	case p == nil:
 		return nil, ErrUnknown

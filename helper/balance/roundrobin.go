@@ -38,3 +38,11 @@ func (p *RoundRobin) Pick(c Candidates, _ uint64) int {
 	// spreads consecutive numbers evenly (Knuth, The Art of Computer Programming, 6.4).
 	return share(p.weights, c, -1, p.spare.Add(1)*0x9e3779b97f4a7c15)
 }
+
+// Peek picks what Pick would pick, and takes no turn.
+func (p *RoundRobin) Peek(c Candidates, key uint64) int {
+	same := &RoundRobin{turns: p.turns, weights: p.weights}
+	same.next.Store(p.next.Load())
+	same.spare.Store(p.spare.Load())
+	return same.Pick(c, key)
+}

@@ -104,6 +104,19 @@ func (b *Breaker) Acquire(p *Permit) bool {
 	}
 }
 
+// Admits reports what Acquire would, and takes nothing.
+func (b *Breaker) Admits() bool {
+	now := b.current.Load()
+	switch now.state {
+	case HalfOpen:
+		return now.trials.Load() < int64(b.options.HalfOpenRequests)
+	case Open:
+		return now.over()
+	default:
+		return true
+	}
+}
+
 // State is the state at this moment. An open breaker whose time is over is
 // HalfOpen already: the next request would be admitted as a trial.
 func (b *Breaker) State() State {

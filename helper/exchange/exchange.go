@@ -9,6 +9,7 @@ import (
 
 	"gatehouse/helper/breaker"
 	"gatehouse/helper/clientip"
+	"gatehouse/helper/explain"
 	"gatehouse/helper/identity"
 	"gatehouse/helper/limit"
 	"gatehouse/helper/problem"
@@ -46,6 +47,9 @@ type Exchange struct {
 	KeepTracestate bool
 	Client         clientip.Client
 	GRPC           bool // a gRPC call, which is refused in gRPC's way
+	// Explain is the report on a request that is only asked about, for stages to fill in: they consume nothing
+	// then. nil: the request is a real one.
+	Explain *explain.Report
 
 	// Set by upstream resolution.
 	Host     string // the Host that came in, canonical
@@ -160,6 +164,9 @@ func (ex *Exchange) TellLimit(d limit.Decision, policy string) {
 // Cache-Control is not for its errors.
 func (ex *Exchange) Refuse(w http.ResponseWriter, p problem.Problem) {
 	ex.Code = p.Code
+	if ex.Explain != nil {
+		ex.Explain.Answer.Detail = p.Detail
+	}
 	if ex.Writer.Started() {
 		return
 	}

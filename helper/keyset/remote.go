@@ -111,6 +111,15 @@ func (r *Remote) Keys(ctx context.Context, kid, algorithm string) ([]Key, error)
 	return nil, nil
 }
 
+// Known is like Keys, but neither causes a fetch nor waits for one.
+func (r *Remote) Known(kid, algorithm string) ([]Key, error) {
+	if !r.Ready() {
+		return nil, r.unavailable()
+	}
+	keys, _ := r.look(context.Background(), kid, algorithm) // a set doesn't wait
+	return keys, nil
+}
+
 var errWait = errors.New("waited long enough for keys")
 
 // look finds keys in the set. They are known, even if there are none, when a fetch could bring no others.

@@ -50,7 +50,7 @@ func (c *Cache) Verify(ctx context.Context, raw, providerName string) (principal
 		if found, ok := c.look(key); ok { // another flight has just landed
 			return found, nil
 		}
-		verified, err := c.verifier.verify(context.WithoutCancel(ctx), raw, providerName)
+		verified, err := c.verifier.verify(raw, providerName, asking(context.WithoutCancel(ctx)))
 		if err != nil {
 			return nil, err
 		}

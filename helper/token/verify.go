@@ -50,11 +50,21 @@ func NewVerifier(providers []Provider) (*Verifier, error) {
 // provider; "" lets the token's iss choose. Its error is always an *[Error]; one with the reason KeysUnavailable wraps
 // ctx's error if that is why.
 func (v *Verifier) Verify(ctx context.Context, raw, providerName string) (*identity.Principal, error) {
-	verified, err := v.verify(ctx, raw, providerName)
+	verified, err := v.verify(raw, providerName, asking(ctx))
 	if err != nil {
 		return nil, err
 	}
 	return verified.principal, nil
+}
+
+// lookup finds the keys that may have signed a token of a provider.
+type lookup func(p *provider, kid, algorithm string) ([]keyset.Key, error)
+
+// asking is the lookup of requests, which may have keys fetched.
+func asking(ctx context.Context) lookup {
+	return func(p *provider, kid, algorithm string) ([]keyset.Key, error) {
+		return p.Source.Keys(ctx, kid, algorithm)
+	}
 }
 
 // verification is a token that was found right, and how long that holds.
@@ -65,13 +75,13 @@ type verification struct {
 	generation uint64 // of the provider's keys, before they were asked for
 }
 
-func (v *Verifier) verify(ctx context.Context, raw, providerName string) (*verification, error) {
+func (v *Verifier) verify(raw, providerName string, keys lookup) (*verification, error) {
 	token, err := parse(raw)
 	if err != nil {
 		return nil, err
 	}
 	// Nothing of the token is believed yet: its iss only says whose keys have to prove it.
-	p, err := v.choose(token, providerName)
+	p, err := v.choose(token.claims, providerName)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +90,7 @@ func (v *Verifier) verify(ctx context.Context, raw, providerName string) (*verif
 		return nil, p.refuse(Invalid, "algorithm %q isn't accepted", cut(token.algorithm))
 	}
 	generation := p.generation()
-	keyID, err := p.checkSignature(ctx, method, token)
+	keyID, err := p.checkSignature(keys, method, token)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +103,8 @@ func (v *Verifier) verify(ctx context.Context, raw, providerName string) (*verif
 	return &verification{principal, expires.Add(p.Leeway), p, generation}, nil
 }
 
-func (v *Verifier) choose(token *unverified, providerName string) (*provider, error) {
-	issuer, _ := token.claims["iss"].(string) // "" is nobody's issuer
+func (v *Verifier) choose(claims map[string]any, providerName string) (*provider, error) {
+	issuer, _ := claims["iss"].(string) // "" is nobody's issuer
 	if providerName == "" {
 		if p := v.byIssuer[issuer]; p != nil {
 			return p, nil
@@ -115,8 +125,8 @@ func (v *Verifier) choose(token *unverified, providerName string) (*provider, er
 }
 
 // checkSignature tries the keys that the token's kid and algorithm leave, and returns the ID of the one that signed it.
-func (p *provider) checkSignature(ctx context.Context, method jwt.SigningMethod, token *unverified) (keyID string, err error) {
-	keys, err := p.Source.Keys(ctx, token.kid, token.algorithm)
+func (p *provider) checkSignature(look lookup, method jwt.SigningMethod, token *unverified) (keyID string, err error) {
+	keys, err := look(p, token.kid, token.algorithm)
 	if err != nil {
 		return "", &Error{Reason: KeysUnavailable, Provider: p.Name, Detail: "looking up keys", Err: err}
 	}

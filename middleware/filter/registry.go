@@ -41,16 +41,16 @@ func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.factories
 // Build makes the filters of a route from the items of its list, each name or name:argument. auth is what the route asks of
 // its callers (see Use). The error names every item that is wrong, by its place in the list; nothing is left open then.
 func (r *Registry) Build(route, auth string, items []string) (*Chain, error) {
-	names, filters, errs := make([]string, 0, len(items)), make([]Filter, 0, len(items)), make([]error, 0)
+	names, filters, known, errs := make([]string, 0, len(items)), make([]Filter, 0, len(items)), make([]bool, 0, len(items)), make([]error, 0)
 	for i, item := range items {
 		name, f, err := r.make(route, auth, item)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("filters[%d]: %w", i, err))
 			continue
 		}
-		names, filters = append(names, name), append(filters, f)
+		names, filters, known = append(names, name), append(filters, f), append(known, r.factories[name].Explainable)
 	}
-	chain := newChain(names, filters)
+	chain := newChain(names, filters, known)
 	if len(errs) > 0 {
 		return nil, errors.Join(append(errs, chain.Close())...)
 	}

@@ -115,9 +115,9 @@ func TestARegistryRefusesWhatItCantTellApart(t *testing.T) {
 		factories []filter.Factory
 		want      string
 	}{
-		{"two of one name", []filter.Factory{{"a", made}, {"b", made}, {"a", made}}, "filter a: there are two of this name"},
-		{"no name", []filter.Factory{{"", made}}, `filter "": a name is lower case letters, digits and _`},
-		{"a name with a colon", []filter.Factory{{"a:b", made}}, `filter "a:b": a name is lower case letters, digits and _`},
+		{"two of one name", []filter.Factory{{Name: "a", New: made}, {Name: "b", New: made}, {Name: "a", New: made}}, "filter a: there are two of this name"},
+		{"no name", []filter.Factory{{Name: "", New: made}}, `filter "": a name is lower case letters, digits and _`},
+		{"a name with a colon", []filter.Factory{{Name: "a:b", New: made}}, `filter "a:b": a name is lower case letters, digits and _`},
 		{"no function", []filter.Factory{{Name: "a"}}, "filter a: its factory has no function New"},
 	} {
 		if _, err := filter.NewRegistry(test.factories...); err == nil || err.Error() != test.want {

@@ -23,7 +23,7 @@ type Limits interface {
 // Factories are all filters of this package.
 func Factories(o Options) []filter.Factory {
 	reserved := newReserved(o.Identity)
-	return []filter.Factory{
+	all := []filter.Factory{
 		{Name: "request_id", New: requestID},
 		{Name: "strip_identity", New: stripIdentity},
 		{Name: "api_key", New: apiKey},
@@ -38,6 +38,10 @@ func Factories(o Options) []filter.Factory {
 		{Name: "remove_response_header", New: removeResponseHeader},
 		{Name: "compress", New: compress},
 	}
+	for i := range all {
+		all[i].Explainable = true
+	}
+	return all
 }
 
 // asItIs lets every request through: the chain has done the filter's work already.
