@@ -26,6 +26,8 @@ func exported(t *testing.T) map[string][]string {
 	m.Keys("identity", func() time.Duration { return time.Minute })
 	m.Upstream("order", func() int { return 0 })
 	m.Backend("order", "http://order", func() int64 { return 0 }, func() bool { return true })
+	m.Retries("order", []string{"connect"})
+	m.Mirror("orders")
 	m.Route("order", "orders").Observe("GET", 200, time.Millisecond, 0, "")
 	families, err := m.Gatherer().Gather()
 	if err != nil {

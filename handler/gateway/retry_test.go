@@ -56,7 +56,7 @@ func TestFaults(t *testing.T) {
 				faulty = newRawBackend(t, row.fault).Addr().String()
 			}
 			good := newRawBackend(t, says(okAnswer))
-			config := strings.NewReplacer("FAULTY", faulty, "TIMEOUTS", "timeouts: {response_header: 150ms, request: 400ms}").Replace(retryConfig)
+			config := strings.NewReplacer("FAULTY", faulty, "TIMEOUTS", "timeouts: {response_header: 400ms, request: 1500ms}").Replace(retryConfig)
 			s := start(t, good.Addr().String(), config)
 			if got := s.status("GET", "/alone"); got != row.status {
 				t.Errorf("alone it's answered %d, want %d", got, row.status)
