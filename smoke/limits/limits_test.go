@@ -12,7 +12,7 @@ func TestNoKeyPassesItsLimit(t *testing.T) {
 	for name, more := range map[string]string{"without leases": "", "with leases": ", lease: 10"} {
 		t.Run(name, func(t *testing.T) {
 			server := redistest.New(t)
-			f := start(t, server.Addr(), more)
+			f := start(t, server.Addr(), patience, more)
 			f.told(t, toldShared, 1)
 			o := f.run(t, 3*time.Second)
 			o.holds(t, grown(o.lasted)*3/4, burst+grown(o.lasted))
@@ -36,7 +36,7 @@ func TestRedisGoesAwayAndComesBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := redistest.New(t)
-			f := start(t, server.Addr(), "")
+			f := start(t, server.Addr(), timeout, "")
 			f.told(t, toldShared, 1)
 			f.run(t, 500*time.Millisecond).holds(t, 1, burst+grown(time.Second))
 
@@ -70,7 +70,7 @@ func TestRedisGoesAwayAndComesBack(t *testing.T) {
 func TestRedisIsAwayAtStart(t *testing.T) {
 	server := redistest.New(t)
 	server.Kill()
-	f := start(t, server.Addr(), "")
+	f := start(t, server.Addr(), timeout, "")
 	f.told(t, toldLocally, 1)
 	f.run(t, 300*time.Millisecond).holds(t, gateways, burst+grown(time.Second)+gateways)
 	if err := server.Restart(); err != nil {
