@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -122,38 +121,5 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	if err != nil {
 		b.call.answerEnded(err)
 	}
-	return n, err
-}
-
-// upgradedBody is the backend's side of an upgraded connection: httputil looks
-// for both directions in the body of a 101. Two goroutines use it, and one of
-// them may outlive the handler.
-type upgradedBody struct {
-	io.ReadWriteCloser
-	watch   *watchdog
-	in, out atomic.Int64 // from and to the client
-}
-
-func (b *upgradedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadWriteCloser.Read(p)
-	b.out.Add(int64(n))
-	b.watch.touch()
-	return n, err
-}
-
-// CloseWrite passes on that the client sends nothing more; the backend may still
-// have something to say.
-func (b *upgradedBody) CloseWrite() error {
-	half, ok := b.ReadWriteCloser.(interface{ CloseWrite() error })
-	if !ok {
-		return errors.ErrUnsupported // the connection ends as a whole
-	}
-	return half.CloseWrite()
-}
-
-func (b *upgradedBody) Write(p []byte) (int, error) {
-	n, err := b.ReadWriteCloser.Write(p)
-	b.in.Add(int64(n))
-	b.watch.touch()
 	return n, err
 }

@@ -95,7 +95,7 @@ func (c *call) answered(res *http.Response) error {
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		if stream, ok := res.Body.(io.ReadWriteCloser); ok {
 			c.watch.lift()
-			c.upgraded = &upgradedBody{ReadWriteCloser: stream, watch: &c.watch}
+			c.upgraded = newUpgradedBody(stream, c)
 			res.Body = c.upgraded
 		}
 		return nil
