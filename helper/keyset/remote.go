@@ -38,6 +38,7 @@ type Remote struct {
 	current
 	options RemoteOptions
 	client  *http.Client
+	past    chan struct{} // is closed
 	wanted  chan struct{} // gets a value when an unknown kid wants a fetch
 	etag    string        // of the set in use; Run's own, like etagURL
 	etagURL string
@@ -55,7 +56,8 @@ type Remote struct {
 
 // NewRemote makes a Remote.
 func NewRemote(o RemoteOptions) *Remote {
-	r := &Remote{options: o, wanted: make(chan struct{}, 1), done: make(chan struct{}), confirmed: time.Now(), failure: errNotFetched}
+	r := &Remote{options: o, past: make(chan struct{}), wanted: make(chan struct{}, 1), done: make(chan struct{}), confirmed: time.Now(), failure: errNotFetched}
+	close(r.past)
 	r.client = &http.Client{Transport: o.Transport, CheckRedirect: checkRedirect}
 	if o.Transport == nil {
 		r.client.Transport = newTransport()
@@ -84,13 +86,14 @@ func (r *Remote) Age() time.Duration {
 // Keys is like [Set.Keys]. For a kid that isn't known it waits for one fetch, if the cooldown allows one; before the first
 // set it waits for the first fetch and is an *[UnavailableError] after it.
 func (r *Remote) Keys(ctx context.Context, kid, algorithm string) ([]Key, error) {
+	seen := r.load()
 	if keys, known := r.look(ctx, kid, algorithm); known {
 		return keys, nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, longestWait, errWait)
 	defer cancel()
-	for range 2 { // the fetch in flight may have begun before the key was published, the next one hasn't
-		fetched := r.ask()
+	for range 3 { // a set that has just come, a fetch that began before the key was published, and one that didn't
+		fetched := r.ask(seen)
 		if fetched == nil {
 			break
 		}
@@ -101,11 +104,12 @@ func (r *Remote) Keys(ctx context.Context, kid, algorithm string) ([]Key, error)
 				return nil, ctx.Err()
 			}
 		}
+		seen = r.load()
 		if keys, known := r.look(ctx, kid, algorithm); known {
 			return keys, nil
 		}
 	}
-	if !r.Ready() {
+	if seen == nil {
 		return nil, r.unavailable()
 	}
 	return nil, nil
@@ -132,17 +136,19 @@ func (r *Remote) look(ctx context.Context, kid, algorithm string) (keys []Key, k
 	return keys, len(keys) > 0 || set.has(kid)
 }
 
-// ask returns what to wait for: the end of the fetch in flight, or of one that it causes. nil means that no fetch is near.
-func (r *Remote) ask() <-chan struct{} {
-	ready := r.Ready()
+// ask returns what to wait for when the set that was seen doesn't have a key: the end of the fetch in flight, or of one
+// that it causes. nil means that no fetch is near.
+func (r *Remote) ask(seen *Set) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
+	case r.load() != seen: // another has come since
+		return r.past
 	case r.ended:
 		return nil
-	case !ready && !r.attempted: // the first fetch comes without asking
+	case seen == nil && !r.attempted: // the first fetch comes without asking
 		return r.done
-	case !ready: // it failed, and the next attempts come at their own pace
+	case seen == nil: // it failed, and the next attempts come at their own pace
 		return nil
 	case r.fetching:
 		return r.done
