@@ -88,7 +88,9 @@ func (b *builder) build() (err error) {
 	if err != nil {
 		return fmt.Errorf("routes: %w", err)
 	}
-	s.handler = middleware.Chain(middleware.Shared{Table: table, Log: b.deps.Log, Panic: b.deps.Observer.Panic}, routes)
+	common := middleware.Shared{Table: table, Log: b.deps.Log, Panic: b.deps.Observer.Panic}
+	s.handler, s.explained = middleware.Chain(common, routes), middleware.Explain(common, routes)
+	s.config, s.table = cfg, table
 	return nil
 }
 

@@ -23,8 +23,10 @@ type Deps struct {
 	Access   func(*config.Config) *logger.Access // the access log that a configuration asks for
 	Observer Observer
 	Filters  []filter.Factory // besides the built-in ones
-	Offline  bool             // nobody is asked for keys: the gateway is compiled, not served
-	Tracing  Tracing
+	Offline  bool             // the gateway is compiled, not served: nobody is asked for keys, no backend is checked, and Redis isn't used
+	// FetchKeys has keys fetched, even Offline.
+	FetchKeys bool
+	Tracing   Tracing
 	// Lookup finds the addresses of the backends' names; nil: as the system does.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 }

@@ -90,7 +90,7 @@ func (b *builder) buildPlans() error {
 // With the same settings the connections stay.
 func (b *builder) buildLimitStore() (err error) {
 	c := b.cfg.Redis
-	if c == nil || len(c.Addresses) == 0 {
+	if c == nil || len(c.Addresses) == 0 || b.deps.Offline {
 		b.limits = b.buckets
 		b.deps.Observer.LimiterMode(false)
 		return nil

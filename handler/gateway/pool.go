@@ -66,7 +66,10 @@ func (b *builder) pool(name string, u config.Upstream) (*pool, error) {
 		for _, m := range members {
 			p.backends[m.Backend.Name] = b.deps.Observer.Backend(name, m.Backend.Name, m.Backend.InFlight, func() bool { return p.Usable(m.Backend.Name) })
 		}
-		stop := running(p.Run)
+		stop := func() {}
+		if !b.deps.Offline {
+			stop = running(p.Run)
+		}
 		return p, func() {
 			stop()
 			for _, handle := range p.backends {

@@ -105,7 +105,7 @@ func (b *builder) remoteSource(name string, p config.Provider) *keyset.Remote {
 			o.Issuer = p.Issuer
 		}
 		source := keyset.NewRemote(o)
-		if b.deps.Offline {
+		if b.deps.Offline && !b.deps.FetchKeys {
 			return source, nil, nil
 		}
 		return source, running(source.Run), nil

@@ -7,6 +7,8 @@ import (
 
 	"gatehouse/helper/assertion"
 	"gatehouse/helper/clientip"
+	"gatehouse/helper/config"
+	"gatehouse/helper/route"
 	"gatehouse/logger"
 )
 
@@ -15,6 +17,9 @@ import (
 // ended.
 type snapshot struct {
 	handler   http.Handler
+	explained http.Handler // the same for requests that are only asked about
+	config    *config.Config
+	table     *route.Table
 	access    *logger.Access
 	clients   *clientip.Resolver
 	writeIdle time.Duration

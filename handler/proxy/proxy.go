@@ -80,8 +80,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ex.Refuse(w, problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true})
 		return
 	}
+	if ex.Explain != nil {
+		h.explain(ex, w, r)
+		return
+	}
 	if !h.upstream.Pool.Enter() {
-		ex.Refuse(w, problem.Problem{Code: problem.Overloaded, ProxyError: "connection_limit_reached", Detail: "The upstream has as many requests as it may have; try again later."})
+		ex.Refuse(w, overloaded())
 		return
 	}
 	defer h.upstream.Pool.Leave()
@@ -90,13 +94,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.key = h.upstream.Key(ex, r)
 	}
 	if c.backend = h.upstream.Pool.Pick(&c.attempt, c.key); c.backend == nil {
-		ex.Refuse(w, problem.Problem{Code: problem.NoBackend, ProxyError: "destination_unavailable", Detail: "No backend can take the request at the moment."})
+		ex.Refuse(w, noBackend())
 		return
 	}
 	if h.options.FlushAlways {
 		ex.Writer.FlushAlways()
 	}
 	h.serve(c, w, r)
+}
+
+func overloaded() problem.Problem {
+	return problem.Problem{Code: problem.Overloaded, ProxyError: "connection_limit_reached", Detail: "The upstream has as many requests as it may have; try again later."}
+}
+
+func noBackend() problem.Problem {
+	return problem.Problem{Code: problem.NoBackend, ProxyError: "destination_unavailable", Detail: "No backend can take the request at the moment."}
 }
 
 func (h *handler) serve(c *call, w http.ResponseWriter, r *http.Request) {
