@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -23,6 +25,8 @@ type Process struct {
 	LookupEnv func(string) (string, bool)
 	Signals   <-chan os.Signal // SIGINT and SIGTERM: the first one drains, the second one ends at once
 	Hangups   <-chan os.Signal // SIGHUP: the config is read again
+	Upgrades  <-chan os.Signal // SIGUSR2: a new process takes over
+	Program   Program
 	Version   string           // "": what the Go toolchain stamped into the binary
 	Sample    []byte           // the shipped config.yaml, which the demo runs
 
@@ -36,7 +40,24 @@ func ThisProcess() Process {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
-	return Process{Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Signals: signals, Hangups: hangups}
+	upgrades := make(chan os.Signal, 1)
+	signal.Notify(upgrades, syscall.SIGUSR2)
+	return Process{
+		Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv,
+		Signals: signals, Hangups: hangups, Upgrades: upgrades, Program: Program{Path: ownPath(), Env: os.Environ()},
+	}
+}
+
+// ownPath is where this program was started from: a newer one at the same path is what an upgrade starts.
+func ownPath() string {
+	path, err := exec.LookPath(os.Args[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return os.Args[0] // starting it will say what is wrong
+	}
+	return path
 }
 
 // The exit codes.
@@ -86,7 +107,7 @@ func (p Process) root() *cobra.Command {
 	root.Short = "An HTTP gateway that authenticates JWTs"
 	root.Long = `gatehouse stands in front of HTTP services: it verifies JSON Web Tokens, limits rates, breaks circuits and counts
 everything in Prometheus. Without a command it serves.`
-	root.Example = `  gatehouse demo                                  try it: a gateway, two services and an identity service
+	root.Example = `  gatehouse demo                                  try it: a gateway, three services and an identity service
   gatehouse --config config.yaml                  serve a file
   gatehouse --listen :8080 --route /v1=http://127.0.0.1:9000   serve without one
   gatehouse validate config.yaml                  see every problem of a file`

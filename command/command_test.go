@@ -154,7 +154,7 @@ func TestCalls(t *testing.T) {
 		{"a config that isn't there", "--config missing.yaml", 1, "", "missing.yaml"},
 		{"no config to validate", "validate", 1, "", "neither config.yaml nor"},
 		{"no config to list routes of", "routes", 1, "", "neither config.yaml nor"},
-		{"too high a port", "demo --ports-from 65533", 2, "", "first of 5 ports"},
+		{"too high a port", "demo --ports-from 65533", 2, "", "first of 6 ports"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

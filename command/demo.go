@@ -23,11 +23,11 @@ func (p Process) demo() *cobra.Command {
 	var from int
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Try it: a gateway, two services and an identity service in one process",
-		Long: `demo runs the shipped config.yaml with what it needs around it: the services order and user, which echo what reaches
-them, and an identity service that issues tokens to anybody who asks. It prints commands to paste. Ctrl-C drains and ends.`,
+		Short: "Try it: a gateway, three services and an identity service in one process",
+		Long: `demo runs the shipped config.yaml with what it needs around it: two services order and one user, which echo what
+reaches them, and an identity service that issues tokens to anybody who asks. It prints commands to paste. Ctrl-C drains and ends.`,
 		Example: `  gatehouse demo
-  gatehouse demo --ports-from 18080          gateway 18080, admin 18081, order 18082, user 18083, identity 18084
+  gatehouse demo --ports-from 18080          gateway 18080, admin 18081, order 18082, user 18083, identity 18084, second order 18085
   gatehouse demo --listen 127.0.0.1:8000 --admin 127.0.0.1:8001`,
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,15 +49,16 @@ them, and an identity service that issues tokens to anybody who asks. It prints 
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "the gateway's `HOST:PORT` (default 127.0.0.1:8080)")
 	cmd.Flags().StringVar(&admin, "admin", "", "the admin listener's `HOST:PORT` (default 127.0.0.1:9090)")
-	cmd.Flags().IntVar(&from, "ports-from", 0, "take the five ports from `N` on; 0: any that are free (default 8080, 9090, 9001, 9002, 9003)")
+	cmd.Flags().IntVar(&from, "ports-from", 0, "take the six ports from `N` on; 0: any that are free (default 8080, 9090, 9001, 9002, 9003, 9004)")
 	cmd.AddCommand(p.services())
 	return cmd
 }
 
-// demoPorts are the ports of the gateway, its admin listener, the services order and user, and the identity service.
-type demoPorts [5]int
+// demoPorts are the ports of the gateway, its admin listener, the services order and user, the identity service, and the
+// second order.
+type demoPorts [6]int
 
-func usualPorts() demoPorts { return demoPorts{8080, 9090, 9001, 9002, 9003} }
+func usualPorts() demoPorts { return demoPorts{8080, 9090, 9001, 9002, 9003, 9004} }
 
 func portsFrom(first int) (ports demoPorts) {
 	for i := range ports {
@@ -76,8 +77,8 @@ func (p Process) runDemo(listen, admin string, ports demoPorts) (err error) {
 	if err != nil {
 		return err
 	}
-	order, user, issuer := listeners[0], listeners[1], listeners[2]
-	around := demoAddresses{order: listenerURL(order), user: listenerURL(user), identity: listenerURL(issuer)}
+	order, user, issuer, order2 := listeners[0], listeners[1], listeners[2], listeners[3]
+	around := demoAddresses{order: listenerURL(order), order2: listenerURL(order2), user: listenerURL(user), identity: listenerURL(issuer)}
 
 	identity, err := demo.NewIdentity(around.identity)
 	if err != nil {
@@ -86,8 +87,9 @@ func (p Process) runDemo(listen, admin string, ports demoPorts) (err error) {
 
 	services, stop := context.WithCancel(context.Background())
 	group, services := errgroup.WithContext(services)
-	group.Go(func() error { return demo.Serve(services, order, demo.Echo("order")) })
-	group.Go(func() error { return demo.Serve(services, user, demo.Echo("user")) })
+	group.Go(func() error { return demo.NewChaos(demo.Echo("order")).Serve(services, order) })
+	group.Go(func() error { return demo.NewChaos(demo.Echo("order-2")).Serve(services, order2) })
+	group.Go(func() error { return demo.NewChaos(demo.Echo("user")).Serve(services, user) })
 	group.Go(func() error { return demo.Serve(services, issuer, identity.Handler()) })
 	defer func() { stop(); err = errors.Join(err, group.Wait()) }() // after the gateway, which drains to them
 
@@ -105,6 +107,7 @@ func (p Process) runDemo(listen, admin string, ports demoPorts) (err error) {
 func (p Process) demoEnv(around demoAddresses) func(string) (string, bool) {
 	own := map[string]string{
 		"ORDER_URL":       around.order,
+		"ORDER_2_URL":     around.order2,
 		"USER_URL":        around.user,
 		"IDENTITY_ISSUER": around.identity,
 	}
@@ -125,7 +128,7 @@ func listenAll(listen, admin string, ports demoPorts) ([]net.Listener, error) {
 	var opened []net.Listener
 	var wrong []string
 	for _, one := range []struct{ name, address string }{
-		{"gateway", listen}, {"admin", admin}, {"order", ports.address(2)}, {"user", ports.address(3)}, {"identity", ports.address(4)},
+		{"gateway", listen}, {"admin", admin}, {"order", ports.address(2)}, {"user", ports.address(3)}, {"identity", ports.address(4)}, {"second order", ports.address(5)},
 	} {
 		listener, err := net.Listen("tcp", one.address)
 		if err != nil {

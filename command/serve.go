@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gatehouse/helper/config"
+	"gatehouse/helper/handover"
 )
 
 func (p Process) serve() *cobra.Command {
@@ -16,19 +17,32 @@ func (p Process) serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve a config (what happens without a command, too)",
 		Long: `serve runs the gateway until SIGTERM or SIGINT, and then drains as server.drain says. A second signal ends it at
-once, with exit code 1.`,
+once, with exit code 1. On SIGHUP the file is read again. On SIGUSR2 the program is started anew, with the same arguments and
+on the same sockets; when the new process serves, this one drains, and when it fails, this one goes on.`,
 		Example: `  gatehouse serve --config config.yaml
   gatehouse serve --listen :8080 --route /v1=http://127.0.0.1:9000 --route /v2=http://127.0.0.1:9001`,
 		Args: arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(*cobra.Command, []string) (err error) {
+			inherited, err := handover.Inherit(p.LookupEnv)
+			if err != nil {
+				return err
+			}
+			defer func() {
+				if err != nil {
+					inherited.Failed(err)
+				}
+			}()
 			cfg, source, err := p.serveConfig(file, routes)
 			if err != nil {
 				return err
 			}
 			adjust := func(c *config.Config) *config.Config { return withAddresses(c, listen, admin) }
-			s := served{config: adjust(cfg), source: source, adjust: adjust}
+			s := served{config: adjust(cfg), source: source, adjust: adjust, inherited: inherited}
 			if len(routes) == 0 {
 				s.file = source
+			}
+			if inherited.HandedOver() { // the old process tells the service manager who serves now
+				return p.run(s, nil)
 			}
 			return p.run(s, p.notifyReady)
 		},
@@ -54,7 +68,7 @@ func (p Process) serveConfig(file string, routes []string) (*config.Config, stri
 	var none noConfigError
 	if errors.As(err, &none) {
 		return nil, "", fmt.Errorf(`%w. What next:
-  gatehouse demo                                   try it with two services and an identity service
+  gatehouse demo                                   try it with three services and an identity service
   gatehouse --route /v1=http://127.0.0.1:9000      put it in front of one service, without authentication
   gatehouse --config FILE                          name a config`, err)
 	}

@@ -20,14 +20,14 @@ func (p Process) services() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "services",
 		Short: "Run what is around the demo's gateway, and no gateway",
-		Long: `services runs the services order and user and the identity service, for a gateway that runs elsewhere. They listen on
-three ports in a row. The identity service publishes its keys, and names itself --issuer: the URL at which the gateway
+		Long: `services runs two services order and one user and the identity service, for a gateway that runs elsewhere. They listen on
+four ports in a row. The identity service publishes its keys, and names itself --issuer: the URL at which the gateway
 reaches it, and which stands in its tokens. What it serves is open to anybody who can reach --host.`,
 		Example: `  gatehouse demo services & gatehouse --config config.yaml`,
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			if from < 1 || from > 65535-2 {
-				return usagef("demo services: --ports-from %d: it is the first of three ports", from)
+			if from < 1 || from > 65535-3 {
+				return usagef("demo services: --ports-from %d: it is the first of four ports", from)
 			}
 			if issuer == "" {
 				issuer = "http://" + net.JoinHostPort(loopback, strconv.Itoa(from+2))
@@ -36,7 +36,7 @@ reaches it, and which stands in its tokens. What it serves is open to anybody wh
 		},
 	}
 	cmd.Flags().StringVar(&host, "host", loopback, "the `HOST` that they listen on")
-	cmd.Flags().IntVar(&from, "ports-from", 9001, "order, user and identity take the three ports from `N` on")
+	cmd.Flags().IntVar(&from, "ports-from", 9001, "order, user, identity and the second order take the four ports from `N` on")
 	cmd.Flags().StringVar(&issuer, "issuer", "", "the identity service's `URL` (default http://127.0.0.1 and its port, as in the shipped config)")
 	return cmd
 }
@@ -47,7 +47,7 @@ func (p Process) runServices(host string, from int, issuer string) error {
 		return err
 	}
 	var listeners []net.Listener
-	for i := range 3 {
+	for i := range 4 {
 		listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(from+i)))
 		if err != nil {
 			return errors.Join(fmt.Errorf("demo services: %w; choose others with --ports-from", err), closeAll(listeners))
@@ -58,8 +58,9 @@ func (p Process) runServices(host string, from int, issuer string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return demo.Serve(ctx, listeners[0], demo.Echo("order")) })
-	group.Go(func() error { return demo.Serve(ctx, listeners[1], demo.Echo("user")) })
+	group.Go(func() error { return demo.NewChaos(demo.Echo("order")).Serve(ctx, listeners[0]) })
+	group.Go(func() error { return demo.NewChaos(demo.Echo("order-2")).Serve(ctx, listeners[3]) })
+	group.Go(func() error { return demo.NewChaos(demo.Echo("user")).Serve(ctx, listeners[1]) })
 	group.Go(func() error { return demo.Serve(ctx, listeners[2], identity.Handler()) })
 	fmt.Fprintf(p.Stdout, "order %s, user %s, identity %s, which is the issuer %s\n", listenerURL(listeners[0]), listenerURL(listeners[1]), listenerURL(listeners[2]), issuer)
 	select {

@@ -13,17 +13,17 @@ import (
 	"gatehouse/helper/token"
 )
 
-// threePorts finds three free ports in a row.
-func threePorts(t *testing.T) int {
+// fourPorts finds four free ports in a row.
+func fourPorts(t *testing.T) int {
 	t.Helper()
-	for from := 20_001; from < 30_000; from += 3 {
+	for from := 20_001; from < 30_000; from += 4 {
 		var listeners []net.Listener
-		for i := range 3 {
+		for i := range 4 {
 			if listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(from+i))); err == nil {
 				listeners = append(listeners, listener)
 			}
 		}
-		free := len(listeners) == 3
+		free := len(listeners) == 4
 		if err := closeAll(listeners); err != nil {
 			t.Fatal(err)
 		}
@@ -31,13 +31,13 @@ func threePorts(t *testing.T) int {
 			return from
 		}
 	}
-	t.Fatal("there are no three free ports in a row")
+	t.Fatal("there are no four free ports in a row")
 	return 0
 }
 
 // A gateway in another container needs the services' ports, the issuer that the shipped config names, and its key.
 func TestServicesWithoutAGateway(t *testing.T) {
-	from := threePorts(t)
+	from := fourPorts(t)
 	const issuer = "http://identity.test" // what it is called elsewhere
 	r := startProcess(t, Process{Args: []string{"demo", "services", "--ports-from", strconv.Itoa(from), "--issuer", issuer}})
 	r.stdout.waitFor(t, "which is the issuer "+issuer+"\n")

@@ -103,7 +103,7 @@ func (b binary) serve(t *testing.T, backend string) *process {
 	t.Helper()
 	p := &process{t: t, ended: make(chan struct{}), logged: make(chan struct{}, 10_000)}
 	p.cmd = exec.Command(b.path, "serve", "--config", "../config.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	p.cmd.Env = append(os.Environ(), "ORDER_URL=http://"+backend, "USER_URL=http://"+backend, "IDENTITY_ISSUER="+b.issuer)
+	p.cmd.Env = append(os.Environ(), "ORDER_URL=http://"+backend, "ORDER_2_URL=http://"+backend+"/", "USER_URL=http://"+backend, "IDENTITY_ISSUER="+b.issuer)
 	read, write := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = write, write
 	if err := p.cmd.Start(); err != nil {
