@@ -25,6 +25,25 @@ type pool struct {
 	name     string
 	log      *zap.Logger
 	backends map[string]BackendObserver // by the URL as configured
+	offline  bool                       // nobody is asked anything
+	end      func()                     // of its checks and lookups; nil: they don't run
+}
+
+// start and stop are about the checks and lookups, which run while the pool is in
+// the current snapshot: requests that are left over in an older one may take hours,
+// and a successor checks the same backends. They are called when a snapshot
+// becomes the current one, or when the pool's last user is gone.
+func (p *pool) start() {
+	if p.end == nil && !p.offline {
+		p.end = running(p.Run)
+	}
+}
+
+func (p *pool) stop() {
+	if p.end != nil {
+		p.end()
+		p.end = nil
+	}
 }
 
 // pool is the backends of an upstream; with the same settings it keeps what it
@@ -46,8 +65,8 @@ func (b *builder) pool(name string, u config.Upstream) (*pool, error) {
 		members = append(members, upstream.Member{Backend: backend, Weight: configured.Weight, Host: maker.follows(u.Resolve), At: maker.at})
 		key += fmt.Sprintf(" %d*%s", configured.Weight, maker.key)
 	}
-	return shared(b, key, func() (*pool, func(), error) {
-		p := &pool{name: name, log: b.deps.Log, backends: make(map[string]BackendObserver)}
+	made, err := shared(b, key, func() (*pool, func(), error) {
+		p := &pool{name: name, log: b.deps.Log, backends: make(map[string]BackendObserver), offline: b.deps.Offline}
 		options := upstream.Options{
 			Members: members, Picker: picker(u.Balance), Concurrency: int64(u.Concurrency.Max), Lookup: b.deps.lookup(),
 			Ejection: health.Ejection{Failures: u.Eject.Failures, For: time.Duration(u.Eject.For), MaxPercent: u.Eject.MaxPercent},
@@ -66,17 +85,17 @@ func (b *builder) pool(name string, u config.Upstream) (*pool, error) {
 		for _, m := range members {
 			p.backends[m.Backend.Name] = b.deps.Observer.Backend(name, m.Backend.Name, m.Backend.InFlight, func() bool { return p.Usable(m.Backend.Name) })
 		}
-		stop := func() {}
-		if !b.deps.Offline {
-			stop = running(p.Run)
-		}
 		return p, func() {
-			stop()
+			p.stop()
 			for _, handle := range p.backends {
 				handle.Remove()
 			}
 		}, nil
 	})
+	if err == nil {
+		b.snapshot.pools = append(b.snapshot.pools, made)
+	}
+	return made, err
 }
 
 // pool is the pool that the upstream of that name has in a snapshot, nil when it

@@ -72,6 +72,48 @@ routes:
 	}
 }
 
+// The checks go on over reloads: those of a pool that comes back while a request
+// still holds the old one, too, and each backend is checked once at a time.
+func TestChecksOverReloads(t *testing.T) {
+	arrived, release := make(chan struct{}, 1), make(chan struct{})
+	var ill atomic.Bool
+	backend := newRawBackend(t, func(head string, conn net.Conn, _ *bufio.Reader) {
+		switch {
+		case strings.HasPrefix(head, "GET /well ") && ill.Load():
+			_, _ = io.WriteString(conn, "HTTP/1.1 500 Ill\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			return
+		case strings.HasPrefix(head, "GET /hold "):
+			arrived <- struct{}{}
+			<-release
+		}
+		_, _ = io.WriteString(conn, okAnswer)
+	})
+	const checked = `upstreams: {app: {url: "http://BACKEND", health: {path: /well, interval: 20ms, unhealthy_after: 2}, route: {path: /, auth: none}}}`
+	other := strings.Replace(checked, "20ms", "30ms", 1)
+	s := start(t, backend.Addr().String(), checked)
+	held := make(chan int)
+	go func() { held <- s.status("GET", "/hold") }()
+	wait(t, arrived, "the request at the backend")
+	for _, yaml := range []string{other, checked} {
+		if err := s.gw.Load(parse(t, backend.Addr().String(), yaml)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ill.Store(true)
+	until(t, "the fall", func() bool { _, down := s.gw.Health(); return len(down) == 1 })
+	until(t, "the log line", func() bool { s.logger.Sync(t.Context()); return strings.Contains(s.log.String(), `"backend down"`) })
+	ill.Store(false)
+	until(t, "the return", func() bool { _, down := s.gw.Health(); return len(down) == 0 })
+	close(release)
+	if got := <-held; got != 200 {
+		t.Errorf("the request over two reloads: %d", got)
+	}
+	s.lines()
+	if n := strings.Count(s.log.String(), `"backend down"`); n != 1 {
+		t.Errorf("the fall was logged %d times", n)
+	}
+}
+
 // A gateway isn't ready before each backend has been checked.
 func TestReadyAfterTheFirstChecks(t *testing.T) {
 	release := make(chan struct{})

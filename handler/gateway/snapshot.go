@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,7 @@ type snapshot struct {
 	remotes   []remote           // sources of keys, one for each provider that has one
 	keyring   *assertion.Keyring // nil: no assertions are made
 
+	pools   []*pool
 	handles []Remover // of the metrics
 	keys    []string  // of the parts it uses
 
@@ -78,9 +80,17 @@ func (g *Gateway) replace(next *snapshot) {
 			g.parts.release(next.keys)
 		}()
 	}
+	for _, p := range next.pools {
+		p.start()
+	}
 	old := g.current.Swap(next)
 	if old != nil {
 		old.removeHandles()
+		for _, p := range old.pools {
+			if !slices.Contains(next.pools, p) {
+				p.stop()
+			}
+		}
 		old.release()
 	}
 }

@@ -49,6 +49,7 @@ type Pool struct {
 	options  Options
 	current  atomic.Pointer[set]
 	inFlight atomic.Int64
+	ran      bool // Run's own
 }
 
 // set is the backends of a pool between two changes of their number.

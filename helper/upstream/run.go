@@ -17,9 +17,13 @@ const (
 var errNoAddress = errors.New("the name has no address")
 
 // Run checks the backends and follows their names until the context ends. It
-// returns nil, when all that it started has ended, and must be called once at
-// most.
+// returns nil, when all that it started has ended; then it may be called again.
 func (p *Pool) Run(ctx context.Context) error {
+	if p.ran { // a Checker runs once
+		s := p.current.Load()
+		p.current.Store(p.newSet(s.backends, s.weights, s))
+	}
+	p.ran = true
 	names := &lookups{pool: p, failing: make([]bool, len(p.options.Members))}
 	for ctx.Err() == nil {
 		checking, stop := context.WithCancel(ctx)
