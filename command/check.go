@@ -7,30 +7,39 @@ import (
 	"io"
 	"os"
 
+	"go.uber.org/zap"
+
 	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
 	"gatehouse/logger"
 )
 
 // compile builds the gateway that cfg describes, which finds what the text alone doesn't show (a key file or a
-// certificate that can't be read, two routes for the same requests), and takes it apart again.
+// certificate that can't be read, two routes for the same requests), tries its server.tests, and takes it apart again.
 func (p Process) compile(cfg *config.Config) error {
+	_, certificateErr := loadCertificates(certificateOptions(&cfg.Server, zap.NewNop()))
+	return errors.Join(p.unserved(cfg, false, func(gate *gateway.Gateway) error { return p.holds(cfg, gate) }), certificateErr)
+}
+
+// unserved builds the gateway that cfg describes, for use, and takes it apart again. It serves nothing and asks no host,
+// but for keys where those are to be fetched.
+func (p Process) unserved(cfg *config.Config, fetchKeys bool, use func(*gateway.Gateway) error) error {
 	log, err := logger.New(logger.Options{Writer: io.Discard})
 	if err != nil {
 		return err
 	}
 	gate, err := gateway.Build(cfg, gateway.Deps{
-		Log:      log.Zap(),
-		Access:   accessLog(log),
-		Observer: observer{p.newMetrics(cfg.Metrics, log)},
-		Filters:  p.Filters,
-		Offline:  true,
+		Log:       log.Zap(),
+		Access:    accessLog(log),
+		Observer:  observer{p.newMetrics(cfg.Metrics, log)},
+		Filters:   p.Filters,
+		Offline:   true,
+		FetchKeys: fetchKeys,
 	})
 	if err == nil {
-		err = letGo(gate)
+		err = errors.Join(use(gate), letGo(gate))
 	}
-	_, certificateErr := loadCertificates(certificateOptions(&cfg.Server, log.Zap()))
-	return errors.Join(err, certificateErr, closeLog(log))
+	return errors.Join(err, closeLog(log))
 }
 
 // located names the file of an error, and the line where that is known.

@@ -27,8 +27,8 @@ type Process struct {
 	Hangups   <-chan os.Signal // SIGHUP: the config is read again
 	Upgrades  <-chan os.Signal // SIGUSR2: a new process takes over
 	Program   Program
-	Version   string           // "": what the Go toolchain stamped into the binary
-	Sample    []byte           // the shipped config.yaml, which the demo runs
+	Version   string // "": what the Go toolchain stamped into the binary
+	Sample    []byte // the shipped config.yaml, which the demo runs
 
 	// Filters are what routes may list besides the built-in ones.
 	Filters []filter.Factory
@@ -115,7 +115,7 @@ everything in Prometheus. Without a command it serves.`
 	root.SilenceErrors = true // Main prints them, once
 	root.SilenceUsage = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(p.serve(), p.validate(), p.diff(), p.schema(), p.demo(), p.token(), p.keys(), p.routes(), p.health(), p.version())
+	root.AddCommand(p.serve(), p.validate(), p.explain(), p.test(), p.diff(), p.schema(), p.demo(), p.token(), p.keys(), p.routes(), p.health(), p.version())
 	return root
 }
 

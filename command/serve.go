@@ -36,6 +36,9 @@ on the same sockets; when the new process serves, this one drains, and when it f
 			if err != nil {
 				return err
 			}
+			if err := p.tested(cfg); err != nil {
+				return located(err, source)
+			}
 			adjust := func(c *config.Config) *config.Config { return withAddresses(c, listen, admin) }
 			s := served{config: adjust(cfg), source: source, adjust: adjust, inherited: inherited}
 			if len(routes) == 0 {

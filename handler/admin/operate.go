@@ -2,8 +2,10 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -19,7 +21,7 @@ type Operations struct {
 	SetBreaker func(upstream, state string) error
 	// Drain takes a backend out of its upstream, or back into it. Its error says what is wrong with the request.
 	Drain func(upstream, backend string, drain bool) error
-	// Explain says what would become of a request, as what encoding/json makes of it. Its error says what is wrong with the
+	// Explain says what would become of a request, as what encoding/json makes of it, and as its String for a person. Its error says what is wrong with the
 	// question.
 	Explain func(Question) (any, error)
 }
@@ -45,12 +47,12 @@ func (o Operations) routes(r chi.Router) {
 	if o.Explain != nil {
 		get(r, "/api/explain", func(w http.ResponseWriter, r *http.Request) {
 			q := r.URL.Query()
-			o.explain(w, Question{Method: q.Get("method"), URL: q.Get("url")})
+			o.explain(w, r, Question{Method: q.Get("method"), URL: q.Get("url")})
 		})
 		r.Post("/api/explain", func(w http.ResponseWriter, r *http.Request) {
 			var q Question
 			if readJSON(w, r, &q) {
-				o.explain(w, q)
+				o.explain(w, r, q)
 			}
 		})
 	}
@@ -89,7 +91,8 @@ func (o Operations) drain(w http.ResponseWriter, r *http.Request) {
 	done(w, o.Drain(chi.URLParam(r, "name"), body.Backend, *body.Drain))
 }
 
-func (o Operations) explain(w http.ResponseWriter, q Question) {
+// explain answers with JSON, or with text for a person where the request asks for that.
+func (o Operations) explain(w http.ResponseWriter, r *http.Request, q Question) {
 	if q.URL == "" {
 		refuse(w, problem.Problem{Code: problem.BadRequest, Detail: "url is needed: write a path such as /order/42, or a whole URL"})
 		return
@@ -97,6 +100,11 @@ func (o Operations) explain(w http.ResponseWriter, q Question) {
 	answer, err := o.Explain(q)
 	if err != nil {
 		refuse(w, problem.Problem{Code: problem.BadRequest, Detail: err.Error()})
+		return
+	}
+	text, readable := answer.(fmt.Stringer)
+	if readable && strings.HasPrefix(r.Header.Get("Accept"), "text/plain") {
+		replyText(w, text.String())
 		return
 	}
 	reply(w, http.StatusOK, answer)

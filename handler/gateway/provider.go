@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -164,4 +165,11 @@ func (g *Gateway) KeylessProviders() (names []string) {
 		}
 	}
 	return names
+}
+
+// WaitForKeys waits until each provider has keys, or has tried to fetch them once.
+func (g *Gateway) WaitForKeys(ctx context.Context) {
+	for _, r := range g.current.Load().remotes {
+		r.Wait(ctx)
+	}
 }

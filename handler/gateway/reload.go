@@ -149,7 +149,7 @@ func (r *Reloader) try(done *Reload) (*config.Config, config.Changes, error) {
 	}
 	if r.options.Check != nil {
 		if err := r.options.Check(next); err != nil {
-			return nil, changes, err
+			return nil, changes, Located(err, r.options.Path, content)
 		}
 	}
 	return next, changes, Located(r.options.Gateway.Load(next), r.options.Path, content)

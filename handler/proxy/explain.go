@@ -34,7 +34,7 @@ func (h *handler) explain(ex *exchange.Exchange, w http.ResponseWriter, r *http.
 	c.path = route.Rewrite(ex.RawPath, h.options.Strip, h.options.Prefix, h.options.Rewrite)
 	ex.Call, ex.Backend = c, c.backend.Name
 	unsent := *c.backend.Handler.(*httputil.ReverseProxy) // Reverse made it
-	unsent.Transport = roundTrip(func(out *http.Request) (*http.Response, error) {
+	unsent.Transport = sendWith(func(out *http.Request) (*http.Response, error) {
 		ex.Explain.Forward = forward(r.Header, out)
 		return nil, errUnsent
 	})
@@ -43,9 +43,9 @@ func (h *handler) explain(ex *exchange.Exchange, w http.ResponseWriter, r *http.
 
 var errUnsent = errors.New("the request is only asked about")
 
-type roundTrip func(*http.Request) (*http.Response, error)
+type sendWith func(*http.Request) (*http.Response, error)
 
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+func (f sendWith) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // backends are those of a pool, of which one would be picked.
 func backends(pool *upstream.Pool, picked *upstream.Backend) (noted []explain.Backend) {

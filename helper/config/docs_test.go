@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -50,8 +49,6 @@ parsed: whatever a value contains, it is one value. Unquoted, it may be a number
 Unknown keys, duplicate keys, keys without a value, aliases, tags, merge keys and a second document are problems. All problems are
 reported at once, each as ` + "`FILE:LINE:COLUMN: KEY: what, and what to do`" + `.
 
-Keys marked *not built yet* are checked, but may only have a value that leaves their feature off.
-
 In the keys, ` + "`*` is a name that you choose, and `[]` is each item of a list" + `.
 `
 
@@ -82,21 +79,11 @@ func writeRows(t *testing.T, b *strings.Builder, comments map[string]comment, ty
 		fieldKey := key + suffix + "." + field.Tag.Get("yaml")
 		doc := comments[section.Name()+"."+field.Name]
 		checkDefault(t, fieldKey, doc, value.Field(i))
-		meaning := doc.meaning
-		meaning += unbuiltNote(fieldKey)
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", fieldKey, typeName(field.Type), cell(doc.fallback), cell(meaning))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", fieldKey, typeName(field.Type), cell(doc.fallback), cell(doc.meaning))
 		if fieldKey != "upstreams.*.route" { // its keys are those of routes
 			writeRows(t, b, comments, field.Type, fieldKey)
 		}
 	}
-}
-
-// unbuiltNote says what of a key isn't built, with a space before it.
-func unbuiltNote(key string) string {
-	if !slices.Contains(unbuilt(), key) {
-		return ""
-	}
-	return " *Not built yet.*"
 }
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

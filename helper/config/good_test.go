@@ -164,7 +164,7 @@ func prefix(text string) (p Prefix) {
 	return p
 }
 
-// Every key of the reference is known, and is accepted with its default where that leaves an unbuilt feature off.
+// Every key of the reference is known, and is accepted.
 func TestReferenceIsAccepted(t *testing.T) {
 	env := func(name string) (string, bool) { return strings.Repeat("s", 32), name == "JWT_SECRET" }
 	c, err := Load("testdata/reference.yaml", env)

@@ -92,7 +92,6 @@ func parse(name string, text []byte, env func(string) (string, bool), checks []F
 	if r.refused[""] { // it isn't a mapping: every section would be missing
 		return nil, places{}, r.err()
 	}
-	r.refuseUnbuilt()
 	routeKeys := c.resolve(r)
 	for _, check := range checks {
 		r.filterChecks = append(r.filterChecks, check(c))

@@ -115,6 +115,19 @@ func (r *Remote) Keys(ctx context.Context, kid, algorithm string) ([]Key, error)
 	return nil, nil
 }
 
+// Wait waits until there are keys or the first attempt to fetch them has ended.
+func (r *Remote) Wait(ctx context.Context) {
+	if r.Ready() {
+		return
+	}
+	if first := r.ask(nil); first != nil {
+		select {
+		case <-first:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // Known is like Keys, but neither causes a fetch nor waits for one.
 func (r *Remote) Known(kid, algorithm string) ([]Key, error) {
 	if !r.Ready() {
