@@ -31,6 +31,7 @@ fuzz:
 bench:
 	go run ./bench/chain
 	go run ./bench/limits
+	go run ./bench/upload
 
 docs:
 	go generate ./helper/config
