@@ -209,3 +209,45 @@ routes:
 	lines := s.lines()
 	logged(t, lines[len(lines)-1], map[string]any{"code": "no_route", "status": 200})
 }
+
+// Backends of HTTP/2 that are restarted one after the other cost no POST: a stream
+// that was refused, or never reached its backend, is sent again (X-25).
+func TestARollingRestartCostsNoPost(t *testing.T) {
+	serve := func(address string) *http.Server {
+		t.Helper()
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Addr: listener.Addr().String(), Protocols: h2c(), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(w, r.Body)
+		})}
+		go func() { _ = server.Serve(listener) }()
+		return server
+	}
+	servers := []*http.Server{serve("127.0.0.1:0"), serve("127.0.0.1:0")}
+	defer func() {
+		for _, server := range servers {
+			_ = server.Close()
+		}
+	}()
+	s := start(t, "", fmt.Sprintf(`upstreams: {app: {backends: [{url: "h2c://%s"}, {url: "h2c://%s"}],
+  retry: {unsafe_on_connect: true, backoff: 1ms, budget: 1}, eject: {failures: 0}, route: {path: /, auth: none}}}`, servers[0].Addr, servers[1].Addr))
+	for i := range 200 {
+		if i%50 == 25 {
+			n := i / 50 % 2
+			if err := servers[n].Shutdown(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if i > 100 { // the first time round, nobody is there for a while
+				servers[n] = serve(servers[n].Addr)
+			}
+		}
+		if i == 50 || i == 100 {
+			servers[i/50-1] = serve(servers[i/50-1].Addr)
+		}
+		if got := s.do("POST", "/", "hello"); got.StatusCode != 200 || got.body != "hello" {
+			t.Fatalf("POST %d is answered %d %q", i, got.StatusCode, got.body)
+		}
+	}
+}
