@@ -9,6 +9,7 @@ import (
 	"gatehouse/handler/admin"
 	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
+	"gatehouse/helper/handover"
 	"gatehouse/helper/metrics"
 	"gatehouse/logger"
 )
@@ -19,6 +20,8 @@ type served struct {
 	source string                              // for a person: the file, or what stood for it
 	file   string                              // "": it isn't from a file, and can't change
 	adjust func(*config.Config) *config.Config // what flags change of the file
+
+	inherited *handover.Inheritance // nil: nothing is
 }
 
 // reloads keeps the gateway's config up to date with its file.
@@ -35,7 +38,7 @@ func (p Process) newReloads(s served, gate *gateway.Gateway, series *metrics.Met
 		return &reloads{fixed: gateway.Status{Hash: hash, Source: s.source, Loaded: now}}
 	}
 	return &reloads{reloader: gateway.NewReloader(gateway.ReloadOptions{
-		Path: s.file, Env: p.LookupEnv, Gateway: gate, Running: s.config, Adjust: s.adjust, Log: log.Zap(),
+		Path: s.file, Env: p.LookupEnv, Gateway: gate, Running: s.config, Adjust: s.adjust, Check: p.tested, Log: log.Zap(),
 		Done: func(result, hash string, at time.Time) {
 			series.ConfigReload(result)
 			if result == gateway.ReloadSuccess {

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-	"golang.org/x/sync/errgroup"
 
 	"gatehouse/handler/admin"
 	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
+	"gatehouse/helper/handover"
 	"gatehouse/helper/metrics"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/server"
@@ -29,6 +29,9 @@ const flushTimeout = 5 * time.Second
 // run puts the gateway together and serves until a signal, then drains. started is called, unless it is nil, with the
 // addresses once both listeners are open. The error is nil after a drain, also one that cut requests.
 func (p Process) run(s served, started func(public, admin string)) (err error) {
+	if s.inherited == nil {
+		s.inherited = &handover.Inheritance{}
+	}
 	cfg := s.config
 	log, err := p.openLog(cfg.Log)
 	if err != nil {
@@ -61,12 +64,12 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	reload := p.newReloads(s, gate, series, log)
 
 	var draining atomic.Bool
-	public, err := newServer(cfg.Server, "server.listen", publicOptions(&cfg.Server, gate, secure), log)
+	public, err := s.newServer(cfg.Server, "server.listen", publicOptions(&cfg.Server, gate, secure), log)
 	if err != nil {
 		return err
 	}
 	defer public.Close() //nolint:errcheck // it was drained, or there is a better error to return
-	private, err := newServer(cfg.Server, "server.admin", server.Options{Address: cfg.Server.Admin, Handler: admin.New(admin.Options{
+	private, err := s.newServer(cfg.Server, "server.admin", server.Options{Address: cfg.Server.Admin, Handler: admin.New(admin.Options{
 		Token:      string(cfg.Server.AdminToken),
 		Metrics:    series.Handler(),
 		Ready:      func() admin.Readiness { return readiness(draining.Load(), gate) },
@@ -75,7 +78,7 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		Upstreams:  func() any { return gate.Upstreams() },
 		Log:        log,
 		Identity:   admin.Identity{AssertionKeys: gate.AssertionKeys, Revoked: gate.Revoked()},
-		Operations: admin.Operations{Reload: reload.reload(), SetBreaker: gate.SetBreaker, Drain: gate.DrainBackend},
+		Operations: admin.Operations{Reload: reload.reload(), SetBreaker: gate.SetBreaker, Drain: gate.DrainBackend, Explain: explainer(gate)},
 	})}, log)
 	if err != nil {
 		return err
@@ -91,8 +94,14 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	return p.supervise(service{
 		public:  public,
 		private: private,
-		work:    append(work(gate, secure), func(ctx context.Context) error { return reload.run(ctx, p) }),
-		log:     log.Zap(),
+		sockets: []handover.Socket{
+			{Key: handover.Key("server.listen", cfg.Server.Listen), Listener: public.Socket()},
+			{Key: handover.Key("server.admin", cfg.Server.Admin), Listener: private.Socket()},
+		},
+		work: append(work(gate, secure),
+			func(ctx context.Context) error { return reload.run(ctx, p) },
+			func(ctx context.Context) error { return s.takeOver(ctx, gate, log.Zap()) }),
+		log: log.Zap(),
 		drain: server.Drain{
 			Delay:    time.Duration(cfg.Server.Drain.Delay),
 			Timeout:  time.Duration(cfg.Server.Drain.Timeout),
@@ -103,76 +112,22 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	})
 }
 
-// service is what supervise keeps alive and ends.
-type service struct {
-	public, private *server.Server
-	work            []func(context.Context) error
-	drain           server.Drain
-	log             *zap.Logger
-}
-
-// supervise runs the service until the first signal, or until a part of it fails, and returns when all of it has ended.
-func (p Process) supervise(s service) error {
-	work, stop := context.WithCancel(context.Background())
-	defer stop()
-	group, failed := errgroup.WithContext(work)
-	for _, run := range s.work {
-		group.Go(func() error { return run(failed) })
-	}
-	group.Go(s.public.Serve)
-	group.Go(s.private.Serve)
-
-	var drained error
-	select {
-	case sig := <-p.Signals:
-		s.log.Info("draining", zap.Stringer("signal", sig), zap.Int64("in_flight", s.drain.InFlight()))
-		drained = p.drain(s)
-	case <-failed.Done(): // the error is group.Wait's
-	}
-	stop()
-	closed := errors.Join(s.public.Close(), s.private.Close()) // the admin listener answers until the very end
-	ended := group.Wait()
-	if errors.Is(ended, context.Canceled) { // it was told to
-		ended = nil
-	}
-	return errors.Join(drained, ended, closed)
-}
-
-// drain ends the public listener in good order, or at once on a second signal.
-func (p Process) drain(s service) error {
-	again, cancel := context.WithCancelCause(context.Background())
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case sig := <-p.Signals:
-			cancel(fmt.Errorf("a second signal (%s) cut the drain short", sig))
-		case <-again.Done():
-		}
-	}()
-	cut, err := s.public.Drain(again, s.drain)
-	cancel(nil)
-	<-watched
-	if cut > 0 {
-		s.log.Warn("requests were cut", zap.Int64("number", cut))
-	}
-	s.log.Info("drained")
-	return err
-}
-
 // newServer opens a listener with what both have in common.
-func newServer(cfg config.Server, key string, o server.Options, log *logger.Logger) (*server.Server, error) {
+func (s served) newServer(cfg config.Server, key string, o server.Options, log *logger.Logger) (*server.Server, error) {
 	errorLog, err := zap.NewStdLogAt(log.Zap(), zap.WarnLevel)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
 	o.ReadHeader, o.Idle = time.Duration(cfg.Timeouts.ReadHeader), time.Duration(cfg.Timeouts.Idle)
 	o.MaxHeader, o.ErrorLog = int64(cfg.MaxHeaderSize), errorLog
-	s, err := server.New(o)
+	if o.Listener, err = s.inherited.Listener(key, o.Address); err != nil {
+		return nil, err
+	}
+	opened, err := server.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
-	return s, nil
+	return opened, nil
 }
 
 // openLog opens the log; the standard streams are the Process's.

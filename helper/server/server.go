@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,8 @@ var ErrClosed = errors.New("the server was closed")
 type Options struct {
 	// Address is HOST:PORT, :PORT for all interfaces, port 0 for any free one, or unix:/PATH.
 	Address string
+	// Listener is one that is open already, a TCP or unix one, which New takes instead of opening Address; nil: there is none.
+	Listener net.Listener
 	// Handler answers every request. It is required.
 	Handler http.Handler
 	// ReadHeader is how long a client may take for a request's header; 0: as long as Idle.
@@ -41,6 +44,8 @@ type Options struct {
 // Server is one listener and its HTTP server.
 type Server struct {
 	listener net.Listener
+	socket   net.Listener // what listener accepts from
+	handed   atomic.Bool  // another process listens on the same socket
 	http     *http.Server
 	cut      context.CancelCauseFunc // ends the contexts of all requests
 }
@@ -51,6 +56,9 @@ func New(o Options) (*Server, error) {
 	if o.Handler == nil {
 		return nil, errors.New("a server needs a handler") // net/http would serve its default mux, with pprof on it
 	}
+	if o.Listener != nil {
+		return serverOn(o.Listener, o), nil
+	}
 	listener, err := listen(o.Address)
 	if err != nil {
 		return nil, err
@@ -59,6 +67,7 @@ func New(o Options) (*Server, error) {
 }
 
 func serverOn(listener net.Listener, o Options) *Server {
+	socket := listener
 	if o.ProxyHeaderFrom != nil {
 		listener = proxied(listener, o.ProxyHeaderFrom, o.ReadHeader)
 	}
@@ -69,6 +78,7 @@ func serverOn(listener net.Listener, o Options) *Server {
 	base, cut := context.WithCancelCause(context.Background())
 	return &Server{
 		listener: listener,
+		socket:   socket,
 		cut:      cut,
 		http: &http.Server{
 			Handler:                      o.Handler,
@@ -93,16 +103,30 @@ func (s *Server) Addr() string {
 	return addr.String()
 }
 
-// Serve accepts connections until Drain, Shutdown or Close, and returns nil then.
+// Serve accepts connections until HandOver, Drain, Shutdown or Close, and returns nil then.
 func (s *Server) Serve() error {
 	serve := s.http.Serve
 	if s.http.TLSConfig != nil {
 		serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") } // the configuration has the certificates
 	}
-	if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
+	err := serve(s.listener)
+	if errors.Is(err, http.ErrServerClosed) || s.handed.Load() && errors.Is(err, net.ErrClosed) {
+		return nil
 	}
-	return nil
+	return err
+}
+
+// Socket is the TCP or unix listener, without what New has put around it, for another process to listen on as well.
+func (s *Server) Socket() net.Listener { return s.socket }
+
+// HandOver stops accepting, because another process listens on the same socket by now: its file stays, and what waits to be
+// accepted is accepted there. Connections that are open go on; Drain ends them.
+func (s *Server) HandOver() error {
+	s.handed.Store(true)
+	if unix, ok := s.socket.(*net.UnixListener); ok {
+		unix.SetUnlinkOnClose(false)
+	}
+	return s.listener.Close()
 }
 
 // Shutdown stops accepting and waits until every request has been answered, or ctx is done, whose error it returns then.
