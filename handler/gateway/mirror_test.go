@@ -103,8 +103,12 @@ func TestAMirrorIsCompared(t *testing.T) {
 			}
 			s.result("/api", row.result)
 			line := s.only()
-			if text := s.log.String(); row.log != "" && (!strings.Contains(text, row.log) || !strings.Contains(text, line["trace_id"].(string))) {
-				t.Errorf("the log has no %s:\n%s", row.log, text)
+			until(t, "the log line "+row.log, func() bool { // after it was counted
+				s.lines()
+				return strings.Contains(s.log.String(), row.log)
+			})
+			if text := s.log.String(); strings.Count(text, line["trace_id"].(string)) < 2 && row.log != "" {
+				t.Errorf("the log doesn't say of which request:\n%s", text)
 			}
 			if s.counts.get("transition next 2") != 0 || s.counts.get("ejected") != 0 {
 				t.Errorf("a copy was judged: %v", s.counts)

@@ -35,7 +35,7 @@ const (
 func New(o Options) *http.Transport {
 	t := &http.Transport{
 		DialContext:            o.dial(),
-		TLSClientConfig:        o.TLS,
+		TLSClientConfig:        o.TLS.Clone(), // net/http adds its protocols to it
 		TLSHandshakeTimeout:    o.Connect,
 		ResponseHeaderTimeout:  o.ResponseHeader,
 		IdleConnTimeout:        o.IdleConn,
