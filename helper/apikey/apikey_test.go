@@ -122,3 +122,14 @@ func TestGeneratedKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestCallersAreKnownByTheirIDs(t *testing.T) {
+	day := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := store(t, apikey.Key{ID: "ada", Hash: hash("key of ada")}, apikey.Key{ID: "bob", Hash: hash("key of bob"), Expires: day})
+	for id, want := range map[string]error{"ada": nil, "bob": apikey.ErrExpired, "eve": apikey.ErrUnknown, "": apikey.ErrUnknown} {
+		p, err := s.Named(id, day)
+		if !errors.Is(err, want) || !errors.Is(err, apikey.ErrUnknown) && p.Client != id {
+			t.Errorf("%q is %v, %v, want %v", id, p, err, want)
+		}
+	}
+}
