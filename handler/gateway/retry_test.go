@@ -100,7 +100,7 @@ func drip(_ string, conn net.Conn, in *bufio.Reader) {
 	_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
 	left := make(chan struct{})
 	go func() { defer close(left); _, _ = io.Copy(io.Discard, in) }()
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(70 * time.Millisecond) // so that the limits don't end at the moment of a write
 	defer tick.Stop()
 	for {
 		select {

@@ -136,20 +136,20 @@ func (c *copied) answered(p []byte) {
 
 // send hands over the copy of a call that has ended.
 func (m *Mirror) send(c *call, r *http.Request) {
-	copy := c.copy
-	if copy == nil {
+	made := c.copy
+	if made == nil {
 		return
 	}
-	copy.method, copy.path, copy.traceID = r.Method, c.path, c.exchange.TraceID
+	made.method, made.path, made.traceID = r.Method, c.path, c.exchange.TraceID
 	if key := m.options.Upstream.Key; key != nil {
-		copy.key = key(c.exchange, r)
+		made.key = key(c.exchange, r)
 	}
-	if !c.ended || c.err != nil || c.exchange.Code != "" || !copy.takeBody(c) {
+	if !c.ended || c.err != nil || c.exchange.Code != "" || !made.takeBody(c) {
 		m.options.Result(MirrorDropped, Difference{})
 		return
 	}
 	select {
-	case m.queue <- copy:
+	case m.queue <- made:
 	default:
 		m.options.Result(MirrorDropped, Difference{})
 	}
