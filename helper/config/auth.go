@@ -127,6 +127,6 @@ func (k *APIKey) validate(at section, plans map[string]Plan) {
 	}
 	at.at("scopes").texts(k.Scopes, "a scope")
 	if k.Plan != "" {
-		at.at("plan").refersTo(k.Plan, "plans", sortedKeys(plans))
+		refersTo(at.at("plan"), k.Plan, "plans", plans)
 	}
 }

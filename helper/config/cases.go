@@ -96,7 +96,7 @@ func ParseCases(name string, text []byte, env func(string) (string, bool)) ([]Ca
 		return nil, r.err()
 	}
 	var file Cases
-	(&decoder{r, env}).decode(root, nil, reflect.ValueOf(&file).Elem(), place{})
+	newDecoder(r, env).decode(root, nil, reflect.ValueOf(&file).Elem(), place{})
 	top := section{r, "cases"}
 	if len(file.Cases) == 0 && !r.refused[""] {
 		top.refuse("is empty: write at least one case")

@@ -17,28 +17,28 @@ import (
 // decoder fills the types of this package from YAML nodes, by their yaml tags. It reports and goes on.
 type decoder struct {
 	*report
-	env func(string) (string, bool)
+	env    func(string) (string, bool)
+	fields map[reflect.Type]map[string]int // of the sections that were met, by their keys
 }
 
-// place is where a node stands: its key, and the key's form in the schema.
-type place struct{ key, schema string }
+func newDecoder(r *report, env func(string) (string, bool)) *decoder {
+	return &decoder{r, env, map[reflect.Type]map[string]int{}}
+}
 
-func (p place) field(name string) place {
-	child := place{name, name}
-	if p.key != "" {
-		child = place{p.key + "." + name, p.schema + "." + name}
+// place is where a node stands.
+type place struct {
+	key    string
+	isItem bool // of a list
+}
+
+func (p place) entry(name string) place {
+	if p.key == "" {
+		return place{name, false}
 	}
-	if child.schema == "upstreams.*.route" {
-		child.schema = "routes[]"
-	}
-	return child
+	return place{p.key + "." + name, false}
 }
 
-func (p place) entry(name string) place { return place{p.key + "." + name, p.schema + ".*"} }
-
-func (p place) item(index int) place {
-	return place{fmt.Sprintf("%s[%d]", p.key, index), p.schema + "[]"}
-}
+func (p place) item(index int) place { return place{p.key + "[" + strconv.Itoa(index) + "]", true} }
 
 // decode fills into, which holds its default; key is the node to point at when the value is a list or a mapping.
 func (d *decoder) decode(node, key *yaml.Node, into reflect.Value, at place) {
@@ -70,7 +70,7 @@ func (d *decoder) decode(node, key *yaml.Node, into reflect.Value, at place) {
 		into = into.Elem()
 		setDefaults(into)
 	}
-	d.marks[at.key] = mark{at.schema, where.Line, where.Column, written, into, into.Interface()}
+	d.marks[at.key] = mark{where.Line, where.Column, written}
 
 	if text, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		if node.Kind != yaml.ScalarNode {
@@ -121,16 +121,20 @@ func (d *decoder) substitute(node *yaml.Node, refuse refuser) (written string, o
 }
 
 func (d *decoder) decodeStruct(node *yaml.Node, into reflect.Value, at place, refuse refuser) {
-	fields := fieldsByKey(into)
+	fields, met := d.fields[into.Type()]
+	if !met {
+		fields = fieldsByKey(into.Type())
+		d.fields[into.Type()] = fields
+	}
 	d.eachEntry(node, at, refuse, func(name string, key, value *yaml.Node) {
 		field, ok := fields[name]
 		switch {
 		case ok:
-			d.decode(value, key, field, at.field(name))
+			d.decode(value, key, into.Field(field), at.entry(name))
 		case name == "<<":
-			d.add(key.Line, key.Column, at.field(name).key, "merge keys aren't supported: write the keys out")
+			d.add(key.Line, key.Column, at.entry(name).key, "merge keys aren't supported: write the keys out")
 		default:
-			d.add(key.Line, key.Column, at.field(name).key, "is not a key"+suggest.Suffix(name, sortedKeys(fields)))
+			d.add(key.Line, key.Column, at.entry(name).key, "is not a key"+suggest.Suffix(name, sortedKeys(fields)))
 		}
 	})
 }
@@ -162,7 +166,7 @@ func (d *decoder) eachEntry(node *yaml.Node, at place, refuse refuser, visit fun
 		}
 		name := unshield(key.Value)
 		if line, ok := firstLine[name]; ok {
-			d.add(key.Line, key.Column, at.field(name).key, fmt.Sprintf("is given twice: remove it here or in line %d", line))
+			d.add(key.Line, key.Column, at.entry(name).key, fmt.Sprintf("is given twice: remove it here or in line %d", line))
 			continue
 		}
 		firstLine[name] = key.Line
@@ -176,8 +180,10 @@ func (d *decoder) decodeList(node *yaml.Node, into reflect.Value, at place, refu
 		return
 	}
 	list := reflect.MakeSlice(into.Type(), len(node.Content), len(node.Content))
+	unset := reflect.New(into.Type().Elem()).Elem() // items have no lists or mappings as defaults, which they would share
+	setDefaults(unset)
 	for i, item := range node.Content {
-		setDefaults(list.Index(i))
+		list.Index(i).Set(unset)
 		d.decode(item, nil, list.Index(i), at.item(i))
 	}
 	into.Set(list)
@@ -187,7 +193,7 @@ func (d *decoder) decodeList(node *yaml.Node, into reflect.Value, at place, refu
 func (d *decoder) decodeAny(node *yaml.Node, into reflect.Value, at place, refuse refuser) {
 	var value any
 	switch {
-	case node.Kind == yaml.SequenceNode && !strings.HasSuffix(at.schema, "[]"):
+	case node.Kind == yaml.SequenceNode && !at.isItem:
 		list := make([]any, 0, len(node.Content))
 		d.decodeList(node, reflect.ValueOf(&list).Elem(), at, refuse)
 		into.Set(reflect.ValueOf(list))

@@ -207,7 +207,7 @@ func checkDefault(t *testing.T, key string, doc comment, value reflect.Value) {
 	}
 	r := &report{marks: map[string]mark{}, refused: map[string]bool{}}
 	documented := reflect.New(value.Type()).Elem()
-	(&decoder{r, noEnv}).decode(r.parseYAML([]byte(doc.fallback)), nil, documented, place{})
+	newDecoder(r, noEnv).decode(r.parseYAML([]byte(doc.fallback)), nil, documented, place{})
 	if err := r.err(); err != nil || !same(documented, value) {
 		t.Errorf("the comment of %s says that its default is %s, and it is %v (%v)", key, doc.fallback, value, err)
 	}

@@ -1,73 +1,88 @@
 package config
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"reflect"
-	"strings"
+	"strconv"
 )
 
 // Hash identifies the effective config: two files that mean the same have the same one. It is a SHA-256 in hexadecimal digits;
 // secrets influence it, but can't be told from it.
 func Hash(c *Config) string {
-	sum := sha256.New()
-	writeCanonical(sum, reflect.ValueOf(c))
-	return hex.EncodeToString(sum.Sum(nil))
+	sum := sha256.Sum256(canonical(c))
+	return hex.EncodeToString(sum[:])
+}
+
+func canonical(c *Config) []byte {
+	return (&canon{fields: map[reflect.Type][]string{}}).append(nil, reflect.ValueOf(c))
 }
 
 // same tells whether two values mean the same; an empty list or map is none.
 func same(a, b reflect.Value) bool {
-	var textA, textB strings.Builder
-	writeCanonical(&textA, a)
-	writeCanonical(&textB, b)
-	return textA.String() == textB.String()
+	c := &canon{fields: map[reflect.Type][]string{}}
+	return bytes.Equal(c.append(nil, a), c.append(nil, b))
 }
 
-// writeCanonical writes a text that differs where values differ. Every text in it is quoted, so that none can pass for structure.
-func writeCanonical(w io.Writer, v reflect.Value) {
+// canon writes texts that differ where values differ. Every text in one is quoted, so that none can pass for structure.
+type canon struct {
+	fields map[reflect.Type][]string // the names of the sections that were met; nil: it is one text
+}
+
+func (c *canon) append(to []byte, v reflect.Value) []byte {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
-			fmt.Fprint(w, "-")
-			return
+			return append(to, '-')
 		}
-		writeCanonical(w, v.Elem())
+		return c.append(to, v.Elem())
 	case reflect.Struct:
-		if date, ok := v.Interface().(fmt.Stringer); ok { // Date, Prefix and Rate
-			fmt.Fprintf(w, "%q", date)
-			return
-		}
-		fmt.Fprint(w, "{")
-		for i := range v.NumField() {
-			fmt.Fprintf(w, "%s:", v.Type().Field(i).Name)
-			writeCanonical(w, v.Field(i))
-		}
-		fmt.Fprint(w, "}")
+		return c.appendStruct(to, v)
 	case reflect.Map:
-		fmt.Fprint(w, "{")
-		keys := map[string]reflect.Value{}
-		for _, key := range v.MapKeys() {
-			keys[key.String()] = v.MapIndex(key)
+		to = append(to, '{')
+		entries := make(map[string]reflect.Value, v.Len())
+		for each := v.MapRange(); each.Next(); {
+			entries[each.Key().String()] = each.Value()
 		}
-		for _, key := range sortedKeys(keys) {
-			fmt.Fprintf(w, "%q:", key)
-			writeCanonical(w, keys[key])
+		for _, key := range sortedKeys(entries) {
+			to = c.append(append(strconv.AppendQuote(to, key), ':'), entries[key])
 		}
-		fmt.Fprint(w, "}")
+		return append(to, '}')
 	case reflect.Slice:
-		fmt.Fprint(w, "[")
+		to = append(to, '[')
 		for i := range v.Len() {
-			writeCanonical(w, v.Index(i))
-			fmt.Fprint(w, ",")
+			to = append(c.append(to, v.Index(i)), ',')
 		}
-		fmt.Fprint(w, "]")
+		return append(to, ']')
 	case reflect.String: // also a Secret, whose String would hide it
-		fmt.Fprintf(w, "%q", v.String())
+		return strconv.AppendQuote(to, v.String())
 	case reflect.Int, reflect.Int64:
-		fmt.Fprint(w, v.Int())
+		return strconv.AppendInt(to, v.Int(), 10)
+	case reflect.Bool:
+		return strconv.AppendBool(to, v.Bool())
 	default:
-		fmt.Fprint(w, v.Interface())
+		return fmt.Append(to, v.Interface())
 	}
+}
+
+func (c *canon) appendStruct(to []byte, v reflect.Value) []byte {
+	names, met := c.fields[v.Type()]
+	if !met {
+		if _, isText := v.Interface().(fmt.Stringer); !isText {
+			for i := range v.NumField() {
+				names = append(names, v.Type().Field(i).Name+":")
+			}
+		}
+		c.fields[v.Type()] = names
+	}
+	if names == nil { // Date, Prefix and Rate
+		return strconv.AppendQuote(to, fmt.Sprint(v.Interface()))
+	}
+	to = append(to, '{')
+	for i, name := range names {
+		to = c.append(append(to, name...), v.Field(i))
+	}
+	return append(to, '}')
 }

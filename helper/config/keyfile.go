@@ -12,7 +12,7 @@ func ParseAPIKeys(name string, text []byte, plans map[string]Plan) ([]APIKey, er
 	}
 	var keys []APIKey
 	unset := func(string) (string, bool) { return "", false }
-	(&decoder{r, unset}).decode(root, nil, reflect.ValueOf(&keys).Elem(), place{})
+	newDecoder(r, unset).decode(root, nil, reflect.ValueOf(&keys).Elem(), place{})
 	validateAPIKeys(keys, section{r, ""}, plans)
 	if err := r.err(); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func Locate(name string, text []byte, key, message string) Problem {
 	r := &report{file: name, marks: map[string]mark{}, refused: map[string]bool{}}
 	if root := r.parseYAML(text); root != nil {
 		anything := func(string) (string, bool) { return "", true }
-		(&decoder{r, anything}).decode(root, nil, reflect.ValueOf(&Config{}).Elem(), place{})
+		newDecoder(r, anything).decode(root, nil, reflect.ValueOf(&Config{}).Elem(), place{})
 	}
 	r.problems, r.refused = nil, map[string]bool{}
 	section{r, key}.refuse("%s", message)

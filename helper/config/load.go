@@ -88,7 +88,7 @@ func parse(name string, text []byte, env func(string) (string, bool), checks []F
 	}
 	c := &Config{}
 	setDefaults(reflect.ValueOf(c).Elem())
-	(&decoder{r, env}).decode(root, nil, reflect.ValueOf(c).Elem(), place{})
+	newDecoder(r, env).decode(root, nil, reflect.ValueOf(c).Elem(), place{})
 	if r.refused[""] { // it isn't a mapping: every section would be missing
 		return nil, places{}, r.err()
 	}

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,11 +23,8 @@ type report struct {
 
 // mark is one key that the file gives.
 type mark struct {
-	schema       string // the key with * for names and [] for indexes: upstreams.*.url
 	line, column int
 	text         string // a scalar as it is written in the file, so before substitution
-	value        reflect.Value
-	unset        any // what the value would be without the key
 }
 
 func (r *report) add(line, column int, key, message string) {

@@ -1,10 +1,9 @@
 package config
 
 import (
-	"fmt"
-	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -63,18 +62,17 @@ func (c *Config) validateTarget(r *Route, at section) {
 	if at.refused["upstreams"] {
 		return // then no reference can be right
 	}
-	upstreams := sortedKeys(c.Upstreams)
 	switch {
 	case len(r.Split) > 0 && r.Upstream != "":
 		at.at("split").refuse("excludes upstream: remove one of them")
 	case len(r.Split) == 0 && r.Upstream == "":
 		at.at("upstream").refuse("is needed: write the name of one of the upstreams, or split")
 	case r.Upstream != "":
-		at.at("upstream").refersTo(r.Upstream, "upstreams", upstreams)
+		refersTo(at.at("upstream"), r.Upstream, "upstreams", c.Upstreams)
 	}
 	total := 0
 	for i, split := range r.Split {
-		at.at("split").item(i).at("upstream").refersTo(split.Upstream, "upstreams", upstreams)
+		refersTo(at.at("split").item(i).at("upstream"), split.Upstream, "upstreams", c.Upstreams)
 		at.at("split").item(i).at("weight").within(float64(split.Weight), 0, maxWeight)
 		total += max(0, split.Weight)
 	}
@@ -83,14 +81,14 @@ func (c *Config) validateTarget(r *Route, at section) {
 	}
 	at.at("mirror").at("percent").within(r.Mirror.Percent, 0, 100)
 	if r.Mirror.Upstream != "" {
-		at.at("mirror").at("upstream").refersTo(r.Mirror.Upstream, "upstreams", upstreams)
+		refersTo(at.at("mirror").at("upstream"), r.Mirror.Upstream, "upstreams", c.Upstreams)
 	}
 }
 
 // refersTo checks that a name is one of a section's.
-func (s section) refersTo(name, section string, names []string) {
-	if !slices.Contains(names, name) {
-		s.refuse("%s is not one of %s%s", s.written(), section, suggest.Suffix(name, names))
+func refersTo[V any](s section, name, section string, known map[string]V) {
+	if _, there := known[name]; !there {
+		s.refuse("%s is not one of %s%s", s.written(), section, suggest.Suffix(name, sortedKeys(known)))
 	}
 }
 
@@ -121,7 +119,7 @@ func (c *Config) validateRouteAuth(r *Route, at section) {
 		at.at("auth").refuse("%q needs keys: write them under auth.api_keys", r.Auth)
 	}
 	if r.Provider != "" && !at.refused["auth.providers"] {
-		at.at("provider").refersTo(r.Provider, "auth.providers", sortedKeys(c.Auth.Providers))
+		refersTo(at.at("provider"), r.Provider, "auth.providers", c.Auth.Providers)
 	}
 	if r.Provider != "" && !tokens {
 		at.at("provider").refuse("has no effect with auth: %s: remove it, or write auth: jwt", r.Auth)
@@ -188,20 +186,28 @@ func refuseDuplicates(routes []Route, at section, keys []string) {
 
 // condition is the same text for two routes that take the same requests.
 func (r *Route) condition() string {
-	headers := map[string]string{}
+	text := strconv.AppendQuote(nil, r.Path)
+	for _, list := range [][]string{lowered(r.Hosts), r.Methods} {
+		text = append(text, '[')
+		for _, item := range slices.Compact(slices.Sorted(slices.Values(list))) {
+			text = strconv.AppendQuote(text, item)
+		}
+	}
+	headers := make(map[string]string, len(r.Headers))
 	for name, value := range r.Headers {
 		headers[strings.ToLower(name)] = value
 	}
-	hosts := slices.Clone(r.Hosts)
-	for i, host := range hosts {
-		hosts[i] = strings.ToLower(host)
+	text = append(text, '{')
+	for _, name := range sortedKeys(headers) {
+		text = strconv.AppendQuote(strconv.AppendQuote(text, name), headers[name])
 	}
-	methods := slices.Clone(r.Methods)
-	slices.Sort(hosts)
-	slices.Sort(methods)
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		pairs = append(pairs, name, headers[name])
+	return string(text)
+}
+
+func lowered(list []string) []string {
+	lower := make([]string, len(list))
+	for i, text := range list {
+		lower[i] = strings.ToLower(text)
 	}
-	return fmt.Sprintf("%q %q %q %q", r.Path, slices.Compact(hosts), slices.Compact(methods), pairs)
+	return lower
 }

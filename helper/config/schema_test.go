@@ -190,7 +190,7 @@ func (s *schemaWriter) fallback(doc comment, value reflect.Value) (any, bool) {
 	if root == nil {
 		return nil, false
 	}
-	(&decoder{r, noEnv}).decode(root, nil, documented, place{})
+	newDecoder(r, noEnv).decode(root, nil, documented, place{})
 	if r.err() != nil || !same(documented, value) {
 		return nil, false
 	}

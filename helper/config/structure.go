@@ -22,12 +22,12 @@ func setDefaults(v reflect.Value) {
 	}
 }
 
-// fieldsByKey is the fields of a section by their keys in YAML.
-func fieldsByKey(section reflect.Value) map[string]reflect.Value {
-	fields := make(map[string]reflect.Value, section.NumField())
+// fieldsByKey is the indexes of a section's fields by their keys in YAML.
+func fieldsByKey(section reflect.Type) map[string]int {
+	fields := make(map[string]int, section.NumField())
 	for i := range section.NumField() {
-		name, _, _ := strings.Cut(section.Type().Field(i).Tag.Get("yaml"), ",")
-		fields[name] = section.Field(i)
+		name, _, _ := strings.Cut(section.Field(i).Tag.Get("yaml"), ",")
+		fields[name] = i
 	}
 	return fields
 }

@@ -33,6 +33,9 @@ func shield(text string) string {
 }
 
 func unshield(text string) string {
+	if !strings.Contains(text, "$") { // nearly always
+		return text
+	}
 	return shieldedForm.ReplaceAllStringFunc(text, func(found string) string {
 		return strings.Map(func(r rune) rune {
 			if shieldBase <= r && r < shieldBase+utf8.RuneSelf {
@@ -46,6 +49,9 @@ func unshield(text string) string {
 // substitute replaces ${NAME}, ${NAME:-fallback} (also for an empty value, as in a shell) and $$ in text. complaints are about
 // variables that can't be replaced; they never hold a value.
 func substitute(text string, env func(string) (string, bool)) (result string, complaints []string) {
+	if !strings.Contains(text, "$") {
+		return text, nil
+	}
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "$")
