@@ -61,6 +61,7 @@ type Reloader struct {
 
 	mu      sync.Mutex // one reload at a time
 	running *config.Config
+	hash    string // of running
 
 	statusMu sync.Mutex
 	status   Status
@@ -72,9 +73,10 @@ func NewReloader(o ReloadOptions) *Reloader {
 		o.Adjust = func(c *config.Config) *config.Config { return c }
 	}
 	content, _ := watch.Read(o.Path) // an error is Run's to find
+	hash := config.Hash(o.Running)
 	return &Reloader{
-		options: o, content: content, running: o.Running,
-		status: Status{Hash: config.Hash(o.Running), Source: o.Path, Loaded: time.Now().UTC()},
+		options: o, content: content, running: o.Running, hash: hash,
+		status: Status{Hash: hash, Source: o.Path, Loaded: time.Now().UTC()},
 	}
 }
 
@@ -120,10 +122,10 @@ func (r *Reloader) Reload(trigger string) Reload {
 			zap.Strings("removed", names(changes.Removed)), zap.Int("kept", len(changes.Kept)), zap.Strings("settings", changes.Settings))
 	}
 	if err == nil {
-		r.running = next
+		r.running, r.hash = next, done.Hash
 	}
 	r.record(done)
-	r.options.Done(done.Result, config.Hash(r.running), done.At)
+	r.options.Done(done.Result, r.hash, done.At)
 	return done
 }
 

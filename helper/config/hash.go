@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"reflect"
 	"strconv"
 )
@@ -12,12 +13,10 @@ import (
 // Hash identifies the effective config: two files that mean the same have the same one. It is a SHA-256 in hexadecimal digits;
 // secrets influence it, but can't be told from it.
 func Hash(c *Config) string {
-	sum := sha256.Sum256(canonical(c))
-	return hex.EncodeToString(sum[:])
-}
-
-func canonical(c *Config) []byte {
-	return (&canon{fields: map[reflect.Type][]string{}}).append(nil, reflect.ValueOf(c))
+	sum := sha256.New()
+	text := &canon{fields: map[reflect.Type][]string{}, sink: sum}
+	sum.Write(text.append(nil, reflect.ValueOf(c)))
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // same tells whether two values mean the same; an empty list or map is none.
@@ -26,8 +25,11 @@ func same(a, b reflect.Value) bool {
 	return bytes.Equal(c.append(nil, a), c.append(nil, b))
 }
 
+const sinkSize = 16 << 10
+
 // canon writes texts that differ where values differ. Every text in one is quoted, so that none can pass for structure.
 type canon struct {
+	sink   hash.Hash                 // gets what is written, now and then; nil: it is kept
 	fields map[reflect.Type][]string // the names of the sections that were met; nil: it is one text
 }
 
@@ -41,6 +43,9 @@ func (c *canon) append(to []byte, v reflect.Value) []byte {
 	case reflect.Struct:
 		return c.appendStruct(to, v)
 	case reflect.Map:
+		if v.Len() == 0 {
+			return append(to, "{}"...)
+		}
 		to = append(to, '{')
 		entries := make(map[string]reflect.Value, v.Len())
 		for each := v.MapRange(); each.Next(); {
@@ -54,6 +59,10 @@ func (c *canon) append(to []byte, v reflect.Value) []byte {
 		to = append(to, '[')
 		for i := range v.Len() {
 			to = append(c.append(to, v.Index(i)), ',')
+			if c.sink != nil && len(to) > sinkSize {
+				c.sink.Write(to)
+				to = to[:0]
+			}
 		}
 		return append(to, ']')
 	case reflect.String: // also a Secret, whose String would hide it

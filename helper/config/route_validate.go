@@ -25,7 +25,9 @@ func (c *Config) validateRoute(r *Route, at section) {
 	}
 	at.at("hosts").hosts(r.Hosts)
 	at.at("methods").methods(r.Methods)
-	validateConditions(r.Headers, at.at("headers"))
+	if len(r.Headers) > 0 {
+		validateConditions(r.Headers, at.at("headers"))
+	}
 	if r.Rewrite != "" {
 		at.at("rewrite").path(r.Rewrite)
 	}
