@@ -104,7 +104,7 @@ func writeResults(w io.Writer, path string, results []result) error {
 		return err
 	}
 	if n := failed(results); n > 0 {
-		return fmt.Errorf("%s: %s of %d failed", path, count(n, "case"), len(results))
+		return fmt.Errorf("%s: %d of %s failed", path, n, count(len(results), "case"))
 	}
 	return nil
 }

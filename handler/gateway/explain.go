@@ -79,6 +79,7 @@ func answerOf(ex *exchange.Exchange, report *explain.Report) explain.Answer {
 		a.Status = 0
 		ex.Clientward.Apply(header)
 	}
+	header.Del("Content-Length") // of a body that names another trace each time
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		a.Headers = append(a.Headers, explain.Header{Name: name, Value: strings.Join(header[name], ", ")})
 	}
