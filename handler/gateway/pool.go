@@ -15,6 +15,7 @@ import (
 	"gatehouse/helper/config"
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/health"
+	"gatehouse/helper/retry"
 	"gatehouse/helper/upstream"
 )
 
@@ -48,9 +49,10 @@ func (p *pool) stop() {
 
 // pool is the backends of an upstream; with the same settings it keeps what it
 // knows of them, and with others what is known of the backends that stay.
-func (b *builder) pool(name string, u config.Upstream) (*pool, error) {
+func (b *builder) pool(name string, u config.Upstream, budget *retry.Budget) (*pool, error) {
 	var members []upstream.Member
-	key := fmt.Sprintf("pool %s %t %s %v %v %v %s", name, u.Resolve, u.Balance, u.Health, u.Eject, u.Concurrency, u.Host)
+	retries := u.Retry.Attempts > 1
+	key := fmt.Sprintf("pool %s %t %s %v %v %v %s %t %v", name, u.Resolve, u.Balance, u.Health, u.Eject, u.Concurrency, u.Host, retries, u.Retry.Budget)
 	makers := make(map[string]*backendMaker)
 	for _, configured := range u.Backends {
 		maker, err := b.backendMaker(name, configured.URL, u)
@@ -71,6 +73,9 @@ func (b *builder) pool(name string, u config.Upstream) (*pool, error) {
 			Members: members, Picker: picker(u.Balance), Concurrency: int64(u.Concurrency.Max), Lookup: b.deps.lookup(),
 			Ejection: health.Ejection{Failures: u.Eject.Failures, For: time.Duration(u.Eject.For), MaxPercent: u.Eject.MaxPercent},
 			OnEject:  p.ejected, OnReturn: p.returned, OnCheck: p.checked, OnLookup: p.lookedUp,
+		}
+		if retries {
+			options.Spare = budget.Available
 		}
 		if u.Health.Path != "" {
 			options.Checks = health.Checks{

@@ -176,3 +176,26 @@ func (m *mortal) live(t *testing.T) {
 }
 
 func (m *mortal) die() { _ = m.server.Close() }
+
+// Also at little traffic, where the budget allows three retries a second, a dead
+// backend costs no GET until it is ejected.
+func TestADeadBackendCostsNothingAtLittleTraffic(t *testing.T) {
+	alive, dead := newRawBackend(t, says(okAnswer)), newMortal(t)
+	dead.die()
+	s := start(t, alive.Addr().String(), fmt.Sprintf(
+		`upstreams: {app: {backends: [{url: "http://BACKEND"}, {url: "http://%s"}], route: {path: /, auth: none}}}`, dead.address))
+	deadline := time.After(10 * time.Second)
+	for s.counts.get("ejected http://"+dead.address) == 0 {
+		if got := s.get("/"); got.StatusCode != 200 {
+			t.Fatalf("a GET is answered %d %s", got.StatusCode, got.code())
+		}
+		select {
+		case <-deadline:
+			t.Fatal("it wasn't ejected")
+		default:
+		}
+	}
+	if n := s.counts.get("retried app connect"); n != 5 {
+		t.Errorf("%d attempts failed before it was ejected, want 5", n)
+	}
+}

@@ -35,13 +35,13 @@ func (b *builder) upstream(name string) error {
 			return fmt.Errorf(".limit: %w", err)
 		}
 	}
-	backends, err := b.pool(name, u)
-	if err != nil {
-		return err
-	}
 	budget, err := shared(b, fmt.Sprintf("budget %s %v", name, u.Retry.Budget), func() (*retry.Budget, func(), error) {
 		return retry.NewBudget(u.Retry.Budget), nil, nil
 	})
+	if err != nil {
+		return err
+	}
+	backends, err := b.pool(name, u, budget)
 	if err != nil {
 		return err
 	}

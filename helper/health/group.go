@@ -79,6 +79,12 @@ func (g *Group) Available(index int) bool {
 // Ejected tells whether a backend is out, be it on trial.
 func (g *Group) Ejected(index int) bool { return g.members[index].current.Load().out }
 
+// Failing tells whether a backend that isn't out has failed last.
+func (g *Group) Failing(index int) bool {
+	now := g.members[index].current.Load()
+	return !now.out && now.status.Load() != int64(up)
+}
+
 // Acquire reports whether a request may go to a backend now. If so, p must then
 // report its result, once. A permit that p still held is given back first.
 func (g *Group) Acquire(index int, p *Permit) bool {

@@ -42,15 +42,27 @@ func (b *Budget) Retry() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	second := b.second()
+	if !b.allows(second) {
+		return false
+	}
 	now := &b.retries[second%window]
 	if now.second != second {
 		now.second, now.count = second, 0
 	}
-	if now.count >= perSecond && float64(b.retried(second)+1) > b.ratio*float64(b.requested(second)) {
-		return false
-	}
 	now.count++
 	return true
+}
+
+// Available tells whether Retry would allow one more, and counts nothing.
+func (b *Budget) Available() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.allows(b.second())
+}
+
+func (b *Budget) allows(second uint64) bool {
+	now := b.retries[second%window]
+	return now.second != second || now.count < perSecond || float64(b.retried(second)+1) <= b.ratio*float64(b.requested(second))
 }
 
 // second is the running second, from window on: so that a slot that was never

@@ -6,12 +6,15 @@ import "gatehouse/helper/health"
 // it has tried. It is made to be a field of a per-request struct, so that no
 // request allocates one; it must not be copied. The zero Attempt has tried none.
 type Attempt struct {
+	pool    *Pool
 	set     *set
 	backend *Backend // nil: it holds no place
 	permit  health.Permit
 	tried   []*Backend
 	room    [3]*Backend // for tried: more attempts are rare
 	mercy   mercy
+	asked   bool // spare is what Options.Spare said
+	spare   bool
 }
 
 // mercy is how far a request that finds no backend lowers its demands.
@@ -19,6 +22,7 @@ type mercy uint8
 
 const (
 	none     mercy = iota
+	doubtful       // a backend that failed last will do, though it can't be made good if it does so again
 	crowded        // a backend without room for another connection will do: the request waits there
 	repeated       // and so will one that it has tried
 )
@@ -27,7 +31,7 @@ const (
 // that none can take the request. key is what a picker by hash chooses by. The
 // caller must Release what it got before it picks again.
 func (p *Pool) Pick(a *Attempt, key uint64) *Backend {
-	a.set = p.current.Load()
+	a.pool, a.set, a.asked = p, p.current.Load(), false
 	picker := a.set.picker
 	if len(a.tried) > 0 {
 		picker = a.set.again
@@ -65,6 +69,9 @@ func (a *Attempt) Load(i int) (inFlight int64, allowed bool) {
 	if !a.set.up(i) || !a.set.group.Available(i) || b.Draining() {
 		return inFlight, false
 	}
+	if a.mercy < doubtful && a.set.group.Failing(i) && !a.canSpare() {
+		return inFlight, false
+	}
 	if a.mercy < crowded && b.MaxConns > 0 && inFlight >= b.MaxConns {
 		return inFlight, false
 	}
@@ -76,6 +83,13 @@ func (a *Attempt) Load(i int) (inFlight int64, allowed bool) {
 		}
 	}
 	return inFlight, true
+}
+
+func (a *Attempt) canSpare() bool {
+	if !a.asked {
+		a.asked, a.spare = true, a.pool.options.Spare == nil || a.pool.options.Spare()
+	}
+	return a.spare
 }
 
 // Success reports that the backend did its work. Of the reports on one attempt

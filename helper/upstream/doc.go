@@ -3,8 +3,9 @@
 //
 // A pool filters and its picker picks. A backend is offered when its active
 // checks call it up, its own requests haven't had it ejected, it isn't draining,
-// has room for another connection, and hasn't been tried by this request. When
-// that leaves none, one without room will do, and then one that was tried.
+// has room for another connection, hasn't been tried by this request, and didn't
+// fail last while no retry would be allowed (Options.Spare). When that leaves none,
+// one that failed will do, then one without room, and then one that was tried.
 //
 //	var attempt upstream.Attempt // a field of a per-request struct
 //	for {

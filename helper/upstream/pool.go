@@ -22,6 +22,11 @@ type Options struct {
 	Target func(*Backend) health.Target
 	// Concurrency is how many requests may be in the pool at once; 0: any number.
 	Concurrency int64
+	// Spare says whether a failed attempt can be made good by another one at the
+	// moment. While it can't, a backend that failed last is passed over, if there
+	// are others. It is asked at most once a pick, and mustn't say no for ever: such
+	// a backend would never be tried again. nil: always.
+	Spare func() bool
 	// Lookup finds the addresses of a host name, such as net.Resolver.LookupNetIP
 	// does for the network "ip".
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
