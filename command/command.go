@@ -26,9 +26,12 @@ type Process struct {
 	Signals   <-chan os.Signal // SIGINT and SIGTERM: the first one drains, the second one ends at once
 	Hangups   <-chan os.Signal // SIGHUP: the config is read again
 	Upgrades  <-chan os.Signal // SIGUSR2: a new process takes over
-	Program   Program
-	Version   string // "": what the Go toolchain stamped into the binary
-	Sample    []byte // the shipped config.yaml, which the demo runs
+	Program   Program          // what an upgrade starts
+	// OwnsLog says that what libraries, such as net/http's transport, print to the standard library's log, of which there
+	// is one in a process, goes to the gateway's log while it serves.
+	OwnsLog bool
+	Version string // "": what the Go toolchain stamped into the binary
+	Sample  []byte // the shipped config.yaml, which the demo runs
 
 	// Filters are what routes may list besides the built-in ones.
 	Filters []filter.Factory
@@ -44,7 +47,7 @@ func ThisProcess() Process {
 	signal.Notify(upgrades, syscall.SIGUSR2)
 	return Process{
 		Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv,
-		Signals: signals, Hangups: hangups, Upgrades: upgrades, Program: Program{Path: ownPath(), Env: os.Environ()},
+		Signals: signals, Hangups: hangups, Upgrades: upgrades, OwnsLog: true, Program: Program{Path: ownPath(), Env: os.Environ()},
 	}
 }
 

@@ -38,6 +38,13 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		return fmt.Errorf("log: %w", err)
 	}
 	defer func() { err = errors.Join(err, closeLog(log)) }() // last: everything else still logs
+	if p.OwnsLog {
+		giveBack, err := zap.RedirectStdLogAt(log.Zap(), zap.WarnLevel)
+		if err != nil {
+			return fmt.Errorf("log: %w", err)
+		}
+		defer giveBack()
+	}
 
 	secure, err := certificates(&cfg.Server, log.Zap())
 	if err != nil {
