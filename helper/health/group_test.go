@@ -207,3 +207,21 @@ func TestAPermitThatIsUsedAgainGivesBackWhatItHeld(t *testing.T) {
 		play(t, g, "0+ 0in")
 	})
 }
+
+func TestFailingIsWhoFailedLastAndIsIn(t *testing.T) {
+	g := health.NewGroup(health.Ejection{Failures: 2, For: time.Hour, MaxPercent: 100}, []string{"a"}, nil)
+	report := func(good bool) {
+		var p health.Permit
+		g.Acquire(0, &p)
+		if good {
+			p.Success()
+		} else {
+			p.Failure()
+		}
+	}
+	for i, step := range []struct{ good, failing bool }{{true, false}, {false, true}, {true, false}, {false, true}, {false, false}} { // then it is out
+		if report(step.good); g.Failing(0) != step.failing {
+			t.Errorf("step %d: failing is %v", i, g.Failing(0))
+		}
+	}
+}

@@ -178,3 +178,24 @@ func BenchmarkRetry(b *testing.B) {
 		budget.Retry()
 	}
 }
+
+func TestAvailableIsWhatRetryWouldSay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := retry.NewBudget(0.5)
+		for i := range 200 {
+			if i%3 == 0 {
+				b.Request()
+			}
+			available := b.Available()
+			if again := b.Available(); again != available {
+				t.Fatalf("step %d: asking has changed something", i)
+			}
+			if got := b.Retry(); got != available {
+				t.Fatalf("step %d: Available says %v, Retry %v", i, available, got)
+			}
+			if i%20 == 0 {
+				time.Sleep(400 * time.Millisecond) // of the bubble's clock
+			}
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -137,5 +138,37 @@ func TestLimitsAreTakenOver(t *testing.T) {
 	}
 	if rt.MaxResponseHeaderBytes <= 0 || rt.MaxResponseHeaderBytes > 1<<20 {
 		t.Errorf("an answer's header may have %d bytes", rt.MaxResponseHeaderBytes)
+	}
+}
+
+// Where a connection goes is the options' to say, not the URL's.
+func TestConnectionsGoWhereTheOptionsSay(t *testing.T) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto+" "+r.Host) })
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	defer server.Close()
+	socket := filepath.Join(t.TempDir(), "s.sock")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := &http.Server{Handler: handler}
+	go func() { _ = local.Serve(listener) }()
+	defer local.Close()
+	address := server.Listener.Addr().String()
+	for _, row := range []struct {
+		name, want string
+		options    transport.Options
+	}{
+		{"an address", "HTTP/1.1 app.test", transport.Options{Address: address}},
+		{"an address by HTTP/2 without TLS", "HTTP/2.0 app.test", transport.Options{Address: address, H2C: true}},
+		{"a unix socket", "HTTP/1.1 app.test", transport.Options{Socket: socket}},
+	} {
+		if _, body := get(t, transport.New(row.options), "http://app.test/"); body != row.want {
+			t.Errorf("%s: got %q, want %q", row.name, body, row.want)
+		}
 	}
 }
