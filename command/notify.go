@@ -22,7 +22,7 @@ func (p Process) notify(state string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer conn.Close() //nolint:errcheck // what counts is whether the message was written
 	_, err = conn.Write([]byte(state))
 	return err
 }

@@ -38,7 +38,7 @@ func run(size int64) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(folder)
 	binary, config := filepath.Join(folder, "gatehouse"), filepath.Join(folder, "config.yaml")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		return fmt.Errorf("building gatehouse: %w\n%s", err, out)

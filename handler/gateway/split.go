@@ -12,14 +12,6 @@ import (
 	"gatehouse/middleware"
 )
 
-// firstUpstream is what a route takes after where it is split.
-func firstUpstream(r *config.Route) string {
-	if len(r.Split) > 0 {
-		return r.Split[0].Upstream
-	}
-	return r.Upstream
-}
-
 // splitRoute compiles a route, once for each upstream that it is split among.
 func (b *builder) splitRoute(r *config.Route) (middleware.Route, error) {
 	if len(r.Split) == 0 {

@@ -210,7 +210,7 @@ func (m *Mirror) call(ctx context.Context, c *copied) (status int, length int64,
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	defer res.Body.Close()
+	defer res.Body.Close() //nolint:errcheck // it was read to its end, or there is a better error
 	var digest xxhash.Digest
 	digest.Reset()
 	length, err = io.Copy(&digest, res.Body)

@@ -83,8 +83,10 @@ func play(t *testing.T, b *breaker.Breaker, story string) {
 		}
 		if verb == "begin" || !named {
 			running[name] = new(breaker.Permit)
-			if b.Admits() != (verb != "refused") || b.Admits() != (verb != "refused") {
-				t.Fatalf("word %d of %q: Admits says otherwise", i+1, story)
+			for range 2 { // asking takes nothing
+				if b.Admits() != (verb != "refused") {
+					t.Fatalf("word %d of %q: Admits says otherwise", i+1, story)
+				}
 			}
 			if got, want := b.Acquire(running[name]), verb != "refused"; got != want {
 				t.Fatalf("word %d of %q: admitted is %v", i+1, story, got)

@@ -121,8 +121,10 @@ func TestConcurrencyIsBounded(t *testing.T) {
 	o := inTurn(t, "a")
 	o.Concurrency = 2
 	p := upstream.NewPool(o, nil)
-	if !p.Enter() || !p.Enter() || p.Enter() {
-		t.Error("not two of three were let in")
+	for i, want := range []bool{true, true, false} {
+		if got := p.Enter(); got != want {
+			t.Errorf("request %d: let in is %v, want %v", i+1, got, want)
+		}
 	}
 	p.Leave()
 	if !p.Enter() {
