@@ -79,7 +79,7 @@ type Entry struct {
 
 // List is the entries in force. The zero List has none.
 type List struct {
-	mu     sync.Mutex // held by whoever changes something
+	mu     sync.Mutex        // held by whoever changes something
 	files  map[string][]Name // by path
 	added  map[Name]time.Time
 	lookup atomic.Pointer[map[Name]time.Time] // both; never changed after it was stored
