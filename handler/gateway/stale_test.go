@@ -48,7 +48,11 @@ func newClosesIdle(t *testing.T) *closesIdle {
 						return
 					}
 					_, _ = io.Copy(io.Discard, r.Body)
-					_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+					answer := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+					if r.Method != http.MethodHead {
+						answer += "ok"
+					}
+					_, _ = io.WriteString(conn, answer)
 				}
 			})
 		}
