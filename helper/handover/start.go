@@ -100,12 +100,15 @@ func Start(ctx context.Context, o Options) (pid int, err error) {
 }
 
 // wait returns nil once the process says that it serves, or ends it and says why it doesn't.
-func wait(ctx context.Context, cmd *exec.Cmd, heard io.Reader, timeout time.Duration) error {
+func wait(ctx context.Context, cmd *exec.Cmd, heard *os.File, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it doesn't serve after %v", timeout))
 	defer cancel()
-	killed := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // which ends the reading
+	alive := context.AfterFunc(ctx, func() { // both end the reading, also where a process of the new one's lives on
+		_ = cmd.Process.Kill()
+		_ = heard.SetReadDeadline(time.Now())
+	})
 	text, err := io.ReadAll(io.LimitReader(heard, maxText))
-	if killed() && err == nil && string(text) == ready {
+	if alive() && err == nil && string(text) == ready {
 		return cmd.Process.Release() // it goes on without this process
 	}
 	if string(text) != ready && len(text) > 0 {
