@@ -82,7 +82,7 @@ func TestPreflights(t *testing.T) {
 	}
 }
 
-const exposes = "Expose-Headers: X-Request-Id, Retry-After, Ratelimit-Limit, Ratelimit-Remaining, Ratelimit-Reset"
+const exposes = "Expose-Headers: X-Request-Id, Retry-After, Ratelimit-Limit, Ratelimit-Remaining, Ratelimit-Reset, Ratelimit-Policy"
 
 // The gateway's headers replace the upstream's and stand on its own refusals
 // too; what the upstream said of Vary stays.
