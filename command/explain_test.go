@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"gatehouse/command/demo"
 )
 
 func TestExplain(t *testing.T) {
@@ -104,4 +106,23 @@ func askAdmin(t *testing.T, method, url, accept, body string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// Remote keys are fetched where a token has to be judged by them.
+func TestExplainFetchesTheKeysOfAToken(t *testing.T) {
+	issuer := httptest.NewUnstartedServer(nil)
+	url := "http://" + issuer.Listener.Addr().String()
+	identity, err := demo.NewIdentity(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer.Config.Handler = identity.Handler()
+	issuer.Start()
+	defer issuer.Close()
+	raw := askAdmin(t, http.MethodGet, url+"/token?user=ada&scope=order&format=raw", "", "")
+	cfg := file(t, "config.yaml", "auth: {providers: {identity: {issuer: \""+url+"\", algorithms: [ES256], discovery: true}}}\nupstreams: {order: {url: http://order.invalid, route: {}}}\n")
+	code, stdout, stderr := call(t, "explain", "--config", cfg, "--token", strings.TrimSpace(raw), "/order")
+	if code != 0 || !strings.Contains(stdout, "subject ada, scopes order") || !strings.Contains(stdout, "answer      forwarded to order") {
+		t.Errorf("got %d\n%s%s", code, stdout, stderr)
+	}
 }

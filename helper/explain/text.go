@@ -2,6 +2,7 @@ package explain
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,16 +107,18 @@ func (l Limit) afterAuth() bool {
 
 func writeLimits(t *text, about string, limits []Limit) {
 	for _, l := range limits {
-		verdict := "allows it"
+		state := fmt.Sprintf("%d of %d left, full in %s", l.Remaining, l.Burst, l.Reset)
 		switch {
 		case l.Unasked:
-			verdict = "kept in Redis, which wasn't asked"
-		case !l.Allowed && l.Shadow:
-			verdict = "would refuse it, but is in shadow mode" + after(", wait ", l.RetryAfter)
-		case !l.Allowed:
-			verdict = "refuses it" + after(", wait ", l.RetryAfter)
+			state = fmt.Sprintf("kept in Redis, which wasn't asked; it holds %d", l.Burst)
+		case l.Allowed:
+			state = fmt.Sprintf("allows it; %d of %d left after it, full in %s", l.Remaining, l.Burst, l.Reset)
+		case l.Shadow:
+			state = "would refuse it, but is in shadow mode; " + state + after(", wait ", l.RetryAfter)
+		default:
+			state = "refuses it" + after(", wait ", l.RetryAfter) + "; " + state
 		}
-		t.line(about, "%s: %s; %d of %d left after it, full in %s; counted: %s", l.Name, verdict, l.Remaining, l.Burst, l.Reset, l.Key)
+		t.line(about, "%s: %s; counted: %s", l.Name, state, l.Key)
 	}
 }
 
@@ -129,7 +132,8 @@ func (a *Auth) write(t *text) {
 		wants += ", scopes " + strings.Join(a.Scopes, " ")
 	}
 	if len(a.Claims) > 0 {
-		wants += fmt.Sprintf(", claims %v", a.Claims)
+		claims, _ := json.Marshal(a.Claims) // they come from YAML: texts, numbers and lists
+		wants += ", claims " + string(claims)
 	}
 	t.line("auth", "wants %s", wants)
 	if a.Provider != "" && (a.Subject != "" || a.Client != "" || len(a.Granted) > 0 || a.Why == "") {
