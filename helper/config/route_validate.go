@@ -32,15 +32,21 @@ func (c *Config) validateRoute(r *Route, at section) {
 		at.at("rewrite").path(r.Rewrite)
 	}
 	c.validateRouteAuth(r, at)
-	at.at("limit").bucket(r.Limit.Rate, r.Limit.Burst)
-	at.at("limit").at("per").oneOf(r.Limit.Per, "route", "client_ip")
-	at.at("limit").at("mode").oneOf(r.Limit.Mode, "enforce", "shadow")
-	at.at("quota").bucket(r.Quota.Rate, r.Quota.Burst)
-	at.at("quota").at("mode").oneOf(r.Quota.Mode, "enforce", "shadow")
+	if limit := at.at("limit"); limit.given() { // a key that isn't there needs no look: there may be ten thousand routes
+		limit.bucket(r.Limit.Rate, r.Limit.Burst)
+		limit.at("per").oneOf(r.Limit.Per, "route", "client_ip")
+		limit.at("mode").oneOf(r.Limit.Mode, "enforce", "shadow")
+	}
+	if quota := at.at("quota"); quota.given() {
+		quota.bucket(r.Quota.Rate, r.Quota.Burst)
+		quota.at("mode").oneOf(r.Quota.Mode, "enforce", "shadow")
+	}
 	if header, ok := strings.CutPrefix(r.Quota.Per, "header:"); r.Quota.Per != "subject" && (!ok || !tokenForm.MatchString(header)) {
 		at.at("quota").at("per").refuse("%s has no bucket: write subject or header:NAME", at.at("quota").at("per").written())
 	}
-	r.CORS.validate(at.at("cors"))
+	if cors := at.at("cors"); cors.given() {
+		r.CORS.validate(cors)
+	}
 	at.at("flush").oneOf(r.Flush, "auto", "always")
 	c.validateFilters(r, at.at("filters"))
 }
@@ -81,7 +87,9 @@ func (c *Config) validateTarget(r *Route, at section) {
 	if len(r.Split) > 0 && total == 0 {
 		at.at("split").refuse("has no weight but 0, so that no upstream would get a request: write a weight of 1 or more")
 	}
-	at.at("mirror").at("percent").within(r.Mirror.Percent, 0, 100)
+	if r.Mirror.Percent != 0 {
+		at.at("mirror").at("percent").within(r.Mirror.Percent, 0, 100)
+	}
 	if r.Mirror.Upstream != "" {
 		refersTo(at.at("mirror").at("upstream"), r.Mirror.Upstream, "upstreams", c.Upstreams)
 	}
