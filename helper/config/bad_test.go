@@ -13,7 +13,7 @@ import (
 func TestParseBad(t *testing.T) {
 	env := func(name string) (string, bool) {
 		values := map[string]string{
-			"SHORT_SECRET": "hunter2", "BAD_TIMEOUT": "hunter2", "STRUCTURE": "a, b]\nserver: {listen: hunter2}", "LATIN1": "hunter2\xe9",
+			"SHORT_SECRET": "hunter2", "BAD_TIMEOUT": "hunter2", "LOG_FORMAT": "hunter2", "HALF": "hunter2", "STRUCTURE": "a, b]\nserver: {listen: hunter2}", "LATIN1": "hunter2\xe9",
 		}
 		value, ok := values[name]
 		return value, ok
@@ -59,8 +59,14 @@ func TestLoadReportsAFileThatCannotBeRead(t *testing.T) {
 	if err := os.WriteFile(large, make([]byte, maxFileSize+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct{ name, path, want string }{
-		{"a missing file", filepath.Join(folder, "none.yaml"), filepath.Join(folder, "none.yaml") + ": can't be read: no such file or directory"},
+		{"a missing file", filepath.Join(folder, "none.yaml"), filepath.Join(folder, "none.yaml") + ": can't be read: no such file or directory: put it there, or correct the path"},
+		{"a missing file with a relative path", "none.yaml",
+			"none.yaml: can't be read: no such file or directory, looked for at " + filepath.Join(here, "none.yaml") + ": a relative path begins in the working directory; put the file there, or write an absolute path"},
 		{"a folder", folder, folder + ": can't be read: is a directory"},
 		{"a file that is too large", large, large + ":1:1: is larger than 4 MiB: is it a config file?"},
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"math"
@@ -28,17 +29,26 @@ func newDecoder(r *report, env func(string) (string, bool)) *decoder {
 // place is where a node stands.
 type place struct {
 	key    string
-	isItem bool // of a list
+	isItem bool   // of a list
+	name   string // which the file has chosen for a section of its own, such as an upstream's
 }
 
 func (p place) entry(name string) place {
 	if p.key == "" {
-		return place{name, false}
+		return place{key: name}
 	}
-	return place{p.key + "." + name, false}
+	return place{key: p.key + "." + name}
 }
 
-func (p place) item(index int) place { return place{p.key + "[" + strconv.Itoa(index) + "]", true} }
+func (p place) named(name string) place {
+	p = p.entry(name)
+	p.name = name
+	return p
+}
+
+func (p place) item(index int) place {
+	return place{key: p.key + "[" + strconv.Itoa(index) + "]", isItem: true}
+}
 
 // decode fills into, which holds its default; key is the node to point at when the value is a list or a mapping.
 func (d *decoder) decode(node, key *yaml.Node, into reflect.Value, at place) {
@@ -70,13 +80,17 @@ func (d *decoder) decode(node, key *yaml.Node, into reflect.Value, at place) {
 		into = into.Elem()
 		setDefaults(into)
 	}
-	d.marks[at.key] = mark{where.Line, where.Column, written}
+	scalar := mark{where.Line, where.Column, written, ""}
+	if strings.Contains(written, "${") {
+		scalar.variables = variables(written, d.env)
+	}
+	d.marks[at.key] = scalar
 
 	if text, ok := into.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		if node.Kind != yaml.ScalarNode {
 			refuse("must be a single value, not a %s", kindName(node))
 		} else if err := text.UnmarshalText([]byte(node.Value)); err != nil {
-			refuse("%q is %v", written, err)
+			refuse("%s is %v", scalar.shown(), err)
 		}
 		return
 	}
@@ -93,7 +107,7 @@ func (d *decoder) decode(node, key *yaml.Node, into reflect.Value, at place) {
 		if node.Kind != yaml.ScalarNode {
 			refuse("must be a single value, not a %s", kindName(node))
 		} else if complaint := setScalar(node, into); complaint != "" {
-			refuse("%q is %s", written, complaint)
+			refuse("%s is %s", scalar.shown(), complaint)
 		}
 	}
 }
@@ -126,6 +140,14 @@ func (d *decoder) decodeStruct(node *yaml.Node, into reflect.Value, at place, re
 		fields = fieldsByKey(into.Type())
 		d.fields[into.Type()] = fields
 	}
+	hint := ""
+	if _, ok := fields[at.name]; ok { // upstreams.route: the name is missing, or this belongs to the one before
+		hint = fmt.Sprintf(": is %q indented too little?", at.name)
+	}
+	if node.Kind != yaml.MappingNode {
+		refuse("must be a mapping (key: value), not a %s%s", kindName(node), hint)
+		return
+	}
 	d.eachEntry(node, at, refuse, func(name string, key, value *yaml.Node) {
 		field, ok := fields[name]
 		switch {
@@ -134,7 +156,7 @@ func (d *decoder) decodeStruct(node *yaml.Node, into reflect.Value, at place, re
 		case name == "<<":
 			d.add(key.Line, key.Column, at.entry(name).key, "merge keys aren't supported: write the keys out")
 		default:
-			d.add(key.Line, key.Column, at.entry(name).key, "is not a key"+suggest.Suffix(name, sortedKeys(fields)))
+			d.add(key.Line, key.Column, at.entry(name).key, "is not a key"+cmp.Or(hint, suggest.Suffix(name, sortedKeys(fields))))
 		}
 	})
 }
@@ -146,7 +168,7 @@ func (d *decoder) decodeMap(node *yaml.Node, into reflect.Value, at place, refus
 	d.eachEntry(node, at, refuse, func(name string, key, value *yaml.Node) {
 		element := reflect.New(into.Type().Elem()).Elem()
 		setDefaults(element)
-		d.decode(value, key, element, at.entry(name))
+		d.decode(value, key, element, at.named(name))
 		into.SetMapIndex(reflect.ValueOf(name), element)
 	})
 }

@@ -46,8 +46,57 @@ In values, ` + "`${NAME}` and `${NAME:-fallback}` are replaced from the environm
 variable that isn't set or is empty; without one, a variable that isn't set is a problem. Variables are replaced after the file is
 parsed: whatever a value contains, it is one value. Unquoted, it may be a number (` + "`max: ${N}`" + `); quoted, it is a text.
 
+Files are named by an absolute path, or by one that begins in the **working directory** of the process, not in the folder of this
+file: under systemd that is ` + "`WorkingDirectory`" + `, in a container the image's ` + "`WORKDIR`" + `.
+
 Unknown keys, duplicate keys, keys without a value, aliases, tags, merge keys and a second document are problems. All problems are
 reported at once, each as ` + "`FILE:LINE:COLUMN: KEY: what, and what to do`" + `.
+
+## The usual set-ups
+
+Each is a whole file. A route to an upstream with ` + "`route: {}`" + ` is /NAME, wants a token, and the token the scope NAME.
+
+A secret that the issuer and the gateway share, from the environment (` + "`openssl rand -base64 32`" + ` makes one):
+
+` + "```yaml" + `
+auth: {providers: {identity: {issuer: my-issuer, audiences: [gateway], algorithms: [HS256], secret: "${JWT_SECRET}"}}}
+upstreams: {order: {url: http://order:8080, route: {}}}
+` + "```" + `
+
+Public keys in a PEM file (` + "`gatehouse keys new --out id.pem`" + ` makes a pair):
+
+` + "```yaml" + `
+auth: {providers: {identity: {issuer: my-issuer, audiences: [gateway], algorithms: [ES256], public_key_file: /etc/gatehouse/id.pem.pub}}}
+upstreams: {order: {url: http://order:8080, route: {}}}
+` + "```" + `
+
+Keys that the issuer publishes, by OpenID Connect discovery; where it has none, ` + "`jwks_url: URL`" + ` instead of ` + "`discovery: true`" + `:
+
+` + "```yaml" + `
+auth: {providers: {identity: {issuer: https://identity.example.com, audiences: [gateway], algorithms: [RS256], discovery: true}}}
+upstreams: {order: {url: http://order:8080, route: {}}}
+` + "```" + `
+
+API keys (` + "`gatehouse keys api`" + ` prints a key, for the caller, and its hash, for here):
+
+` + "```yaml" + `
+auth:
+  api_keys:
+    keys: [{id: ada, sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, scopes: [order]}]
+upstreams: {order: {url: http://order:8080, route: {auth: api_key}}}
+` + "```" + `
+
+Two backends that are checked, behind an open route:
+
+` + "```yaml" + `
+upstreams:
+  search:
+    backends: [{url: http://search-1:8080}, {url: http://search-2:8080}]
+    health: {path: /healthz, interval: 5s}
+    route: {auth: none}
+` + "```" + `
+
+## How keys are written here
 
 In the keys, ` + "`*` is a name that you choose, and `[]` is each item of a list" + `.
 `

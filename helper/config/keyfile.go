@@ -1,6 +1,11 @@
 package config
 
-import "reflect"
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+)
 
 // ParseAPIKeys decodes and validates the list of the file that auth.api_keys.file names, as strictly as Parse does a config;
 // but nothing in it is replaced from the environment. plans are the config's. Its error is a *Problems.
@@ -22,13 +27,29 @@ func ParseAPIKeys(name string, text []byte, plans map[string]Plan) ([]APIKey, er
 
 // Locate is the problem that key has, found only after the file was parsed, with its line: a file that it names can't be
 // read, for example. Where text doesn't have the key, the line is that of what would have it.
-func Locate(name string, text []byte, key, message string) Problem {
+func Locate(name string, text []byte, key string, err error) Problem {
 	r := &report{file: name, marks: map[string]mark{}, refused: map[string]bool{}}
 	if root := r.parseYAML(text); root != nil {
 		anything := func(string) (string, bool) { return "", true }
 		newDecoder(r, anything).decode(root, nil, reflect.ValueOf(&Config{}).Elem(), place{})
 	}
 	r.problems, r.refused = nil, map[string]bool{}
-	section{r, key}.refuse("%s", message)
+	section{r, key}.refuse("%v%s", err, LookedFor(err))
 	return r.problems[0]
+}
+
+// LookedFor completes an error about a file that isn't there with where a relative path led, and is "" for every other.
+func LookedFor(err error) string {
+	missing := new(fs.PathError)
+	if !errors.As(err, &missing) || !errors.Is(missing, fs.ErrNotExist) {
+		return ""
+	}
+	if filepath.IsAbs(missing.Path) {
+		return ": put it there, or correct the path"
+	}
+	absolute, err := filepath.Abs(missing.Path)
+	if err != nil { // there is no working directory any more
+		return ": write an absolute path"
+	}
+	return ", looked for at " + absolute + ": a relative path begins in the working directory; put the file there, or write an absolute path"
 }

@@ -34,10 +34,11 @@ func Load(path string, env func(string) (string, bool), checks ...FilterCheck) (
 }
 
 func unreadable(path string, err error) error {
+	where := LookedFor(err)
 	if pathError := new(fs.PathError); errors.As(err, &pathError) {
 		err = pathError.Err // the path stands before it already
 	}
-	return &Problems{{File: path, Message: fmt.Sprintf("can't be read: %v", err)}}
+	return &Problems{{File: path, Message: fmt.Sprintf("can't be read: %v%s", err, where)}}
 }
 
 func readFile(path string) ([]byte, error) {
@@ -178,5 +179,21 @@ func (r *report) addSyntaxError(err error, text []byte) {
 			return
 		}
 	}
-	r.add(line, 1, "", "isn't YAML: "+unshield(message))
+	r.add(line, 1, "", "isn't YAML: "+unshield(message)+syntaxHint(message))
+}
+
+// syntaxHint says what is usually behind an error of the parser, which tells where it gave up rather than what is wrong.
+func syntaxHint(message string) string {
+	switch {
+	case strings.Contains(message, "mapping values are not allowed"):
+		return ": a text that contains \": \" needs quotes; or is the indentation of this line or the one before it wrong?"
+	case strings.Contains(message, "end of stream"):
+		return ": is a quote not closed?"
+	case strings.Contains(message, "',' or"):
+		return ": is a comma or the closing bracket missing, here or in the line before?"
+	case strings.Contains(message, "character that cannot start"):
+		return ": put the text in quotes"
+	default:
+		return ": often the line before is the wrong one: is there a space after each ':', and does the indentation fit?"
+	}
 }

@@ -87,11 +87,14 @@ func (p *Provider) validate(at section) {
 // validateKeys makes key confusion impossible: a secret never meets a public-key algorithm, nor a public key HS* (RFC 8725, section 3.1).
 func (p *Provider) validateKeys(at section) {
 	sources := 0
-	for _, there := range []bool{p.Secret != "", p.PublicKeyFile != "", p.JWKSFile != "", p.JWKSURL != "", p.Discovery} {
-		if there {
+	for name, there := range map[string]bool{
+		"secret": p.Secret != "", "public_key_file": p.PublicKeyFile != "", "jwks_file": p.JWKSFile != "", "jwks_url": p.JWKSURL != "", "discovery": p.Discovery,
+	} {
+		if there || at.refused[at.at(name).key] { // what can't be read is a source all the same
 			sources++
 		}
 	}
+	secret := p.Secret != "" || at.refused[at.at("secret").key]
 	if sources != 1 {
 		at.refuse("has %d sources of keys and needs one: write one of secret, public_key_file, jwks_file, jwks_url, discovery", sources)
 	}
@@ -113,9 +116,9 @@ func (p *Provider) validateKeys(at section) {
 		switch {
 		case !slices.Contains(algorithms(), algorithm):
 			list.item(i).oneOf(algorithm, algorithms()...)
-		case sources == 1 && hmac && p.Secret == "":
+		case sources == 1 && hmac && !secret:
 			list.item(i).refuse("%s needs a shared secret: remove it, or write secret as the source of keys", list.item(i).written())
-		case sources == 1 && !hmac && p.Secret != "":
+		case sources == 1 && !hmac && secret:
 			list.item(i).refuse("%s can't be checked with a shared secret: write HS256, HS384 or HS512, or another source of keys", list.item(i).written())
 		}
 	}

@@ -25,6 +25,19 @@ type report struct {
 type mark struct {
 	line, column int
 	text         string // a scalar as it is written in the file, so before substitution
+	variables    string // those of the environment that its value has come from
+}
+
+// shown names a scalar to a person, in quotes as it is written, and never shows what the environment has made of it.
+func (m mark) shown() string {
+	switch {
+	case m.variables == "":
+		return strconv.Quote(m.text)
+	case variable.FindString(m.text) == m.text:
+		return "the value of the environment variable " + m.variables
+	default:
+		return strconv.Quote(m.text) + " with " + m.variables + " from the environment"
+	}
 }
 
 func (r *report) add(line, column int, key, message string) {
@@ -65,8 +78,8 @@ func (s section) given() bool {
 	return ok
 }
 
-// written is the value as it is in the file, in quotes.
-func (s section) written() string { return strconv.Quote(s.marks[s.key].text) }
+// written is the value as it is in the file, in quotes, or whose it is in the environment.
+func (s section) written() string { return s.marks[s.key].shown() }
 
 // refuse reports a problem with the key, unless it has one already. A key that isn't there is reported where its section is.
 func (s section) refuse(format string, args ...any) {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,6 +45,21 @@ func unshield(text string) string {
 			return r
 		}, found)
 	})
+}
+
+// variables names those in text that the environment gives a value, and not their fallback.
+func variables(text string, env func(string) (string, bool)) string {
+	var names []string
+	for _, match := range variableForm.FindAllString(text, -1) {
+		if match == "$$" {
+			continue
+		}
+		parts := variable.FindStringSubmatch(match)
+		if value, _ := env(parts[1]); (value != "" || parts[2] == "") && !slices.Contains(names, parts[1]) {
+			names = append(names, parts[1])
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // substitute replaces ${NAME}, ${NAME:-fallback} (also for an empty value, as in a shell) and $$ in text. complaints are about

@@ -58,12 +58,12 @@ func TestSubstitution(t *testing.T) {
 	}
 }
 
-// The columns of what stands after a variable, and the text that a problem shows, are those of the file.
-func TestProblemsShowVariablesAsWritten(t *testing.T) {
+// The columns of what stands after a variable are those of the file, and a problem names the variable, not its value.
+func TestProblemsNameVariables(t *testing.T) {
 	_, err := Parse("config.yaml", []byte("upstreams: {order: {url: http://order:8080, host: \"${A:-ü, b}\", hst: ${X}, route: {flush: '${X}'}}}"),
 		func(string) (string, bool) { return "hunter2", true })
 	const both = "config.yaml:1:65: upstreams.order.hst: is not a key: did you mean \"host\"?\n" +
-		"config.yaml:1:91: upstreams.order.route.flush: \"${X}\" is not one of auto, always"
+		"config.yaml:1:91: upstreams.order.route.flush: the value of the environment variable X is not one of auto, always"
 	if err == nil || err.Error() != both {
 		t.Errorf("got\n%v\nwant\n%s", err, both)
 	}
