@@ -64,14 +64,14 @@ func New(o Options) http.Handler {
 		refuse(w, problem.Problem{Code: problem.MethodNotAllowed, Allow: allowed(r, q.URL.Path)})
 	})
 
-	r.Use(sameSite)
+	r.Use(bounded, sameSite)
 	servePage(r)
 	get(r, "/metrics", o.Metrics.ServeHTTP)
 	get(r, "/healthz", health)
 	get(r, "/readyz", o.ready)
 	o.Identity.publish(r)
 	r.Group(func(r chi.Router) {
-		r.Use(o.authorize)
+		r.Use(o.ownOrigin, o.authorize)
 		get(r, "/api/config", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, o.Config()) })
 		get(r, "/api/routes", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, o.Routes()) })
 		get(r, "/api/upstreams", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, o.Upstreams()) })

@@ -54,13 +54,3 @@ func servePageFile(w http.ResponseWriter, name string) {
 	header.Set("X-Frame-Options", "DENY")
 	_, _ = w.Write(data) // a client that left is seen by the server
 }
-
-// sameSite refuses what another site's page makes an operator's browser send here. A listener on the loopback without a
-// token has no other protection against that.
-func sameSite(next http.Handler) http.Handler {
-	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, problem.Problem{Code: problem.BadRequest, Detail: "another site's page may not change anything here"})
-	}))
-	return protection.Handler(next)
-}

@@ -20,7 +20,8 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 		{"another site", "PUT", "Sec-Fetch-Site", "cross-site", 400, "info"},
 		{"another port of this machine", "PUT", "Sec-Fetch-Site", "same-site", 400, "info"},
 		{"another site, in an old browser", "PUT", "Origin", "https://evil.example", 400, "info"},
-		{"a link from another site", "GET", "Sec-Fetch-Site", "cross-site", 200, "info"},
+		{"what another site's page shows", "GET", "Sec-Fetch-Site", "cross-site", 400, "info"},
+		{"an address that the operator typed", "GET", "Sec-Fetch-Site", "none", 200, "info"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
