@@ -42,7 +42,7 @@ func start(t *testing.T, o Options) *Server {
 // say sends text over a new connection and returns everything that comes back until the server closes it.
 func say(t *testing.T, s *Server, text string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.Addr())
+	conn, err := net.Dial(s.Socket().Addr().Network(), s.Socket().Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
