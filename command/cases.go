@@ -23,7 +23,7 @@ is asked and no request is sent: each goes through the stages that would serve i
 the config's server.tests names. Exit code 1: a case fails. The format: docs/testing.md.`,
 		Example: `  gatehouse test --config config.yaml cases.yaml
   gatehouse test --config config.yaml --junit report.xml cases.yaml`,
-		Args: arguments(cobra.MaximumNArgs(1)),
+		Args: takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, source, err := p.loadConfig(file)
 			if err != nil {
@@ -56,7 +56,7 @@ the config's server.tests names. Exit code 1: a case fails. The format: docs/tes
 			return writeResults(cmd.OutOrStdout(), path, results)
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "the config `FILE` (default: ./config.yaml, then /etc/gatehouse/config.yaml)")
+	cmd.Flags().StringVar(&file, "config", "", configUsage)
 	cmd.Flags().StringVar(&junit, "junit", "", "write the results into `FILE`, too, as JUnit's XML")
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"go.uber.org/zap"
 
@@ -15,10 +16,26 @@ import (
 )
 
 // compile builds the gateway that cfg describes, which finds what the text alone doesn't show (a key file or a
-// certificate that can't be read, two routes for the same requests), tries its server.tests, and takes it apart again.
+// certificate that can't be read, two routes for the same requests), tries its server.tests, and takes it apart again. The log
+// file isn't opened, since that would make it, but its folder has to be there.
 func (p Process) compile(cfg *config.Config) error {
 	_, certificateErr := loadCertificates(certificateOptions(&cfg.Server, zap.NewNop()))
-	return errors.Join(p.unserved(cfg, false, func(gate *gateway.Gateway) error { return p.holds(cfg, gate) }), certificateErr)
+	return errors.Join(p.unserved(cfg, false, func(gate *gateway.Gateway) error { return p.holds(cfg, gate) }), certificateErr, checkLogFolder(cfg.Log.Output))
+}
+
+func checkLogFolder(output string) error {
+	if output == "stdout" || output == "stderr" {
+		return nil
+	}
+	folder := filepath.Dir(output)
+	info, err := os.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", folder)
+	}
+	if err != nil {
+		return &gateway.KeyError{Key: "log.output", Err: fmt.Errorf("the folder of the log file: %w", err)}
+	}
+	return nil
 }
 
 // unserved builds the gateway that cfg describes, for use, and takes it apart again. It serves nothing and asks no host,
@@ -42,17 +59,34 @@ func (p Process) unserved(cfg *config.Config, fetchKeys bool, use func(*gateway.
 	return errors.Join(err, closeLog(log))
 }
 
-// located names the file of an error, and the line where that is known.
+// located names the file of an error, or of each of those that are joined in it, and the line where that is known.
 func located(err error, file string) error {
 	text, readErr := os.ReadFile(file)
 	if readErr != nil { // the flags are the config
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	var problems *config.Problems
-	if with := gateway.Located(err, file, text); errors.As(with, &problems) {
-		return with
+	var all config.Problems
+	for _, one := range separate(err) {
+		var problems *config.Problems
+		if !errors.As(gateway.Located(one, file, text), &problems) {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, *problems...)
 	}
-	return fmt.Errorf("%s: %w", file, err)
+	return &all
+}
+
+// separate takes apart what errors.Join has joined.
+func separate(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the joint itself is looked for, not what is in it
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, one := range joined.Unwrap() {
+		all = append(all, separate(one)...)
+	}
+	return all
 }
 
 // letGo ends what Build started for a gateway that never runs.

@@ -37,7 +37,8 @@ func (f tokenFlags) fromConfig(cfg *config.Config, file string) (issuer, error) 
 	case !ok:
 		return issuer{}, usagef("token: %s has no provider %q, only %s", file, name, strings.Join(names, ", "))
 	case f.key == "" && f.secret == "" && provider.Secret == "":
-		return issuer{}, fmt.Errorf("%s: provider %s has no secret, only public keys: give the private key with --key", file, name)
+		return issuer{}, fmt.Errorf("%s: provider %s has no secret, only public keys: give the private key with --key, or get a token from the issuer%s",
+			file, name, demoHint(provider.Issuer))
 	}
 	audiences := f.audiences
 	if len(audiences) == 0 && len(provider.Audiences) > 0 {
@@ -52,11 +53,19 @@ func (f tokenFlags) fromConfig(cfg *config.Config, file string) (issuer, error) 
 	}, nil
 }
 
+// demoHint says how the demo's identity service issues tokens, if that is the issuer.
+func demoHint(issuer string) string {
+	if issuer != "http://127.0.0.1:9003" {
+		return ""
+	}
+	return "; the demo's: curl '" + issuer + "/token?user=ada&scope=order&format=raw'"
+}
+
 // allClaims are the registered claims (RFC 7519 section 4.1), the scopes, and what --claim adds or replaces.
 func (f tokenFlags) allClaims(from issuer, now time.Time) (map[string]any, error) {
-	claims := map[string]any{"sub": f.subject, "iat": now.Unix(), "exp": now.Add(f.ttl).Unix()}
+	claims := map[string]any{"sub": f.subject, "iat": now.Unix(), "exp": now.Add(time.Duration(f.ttl)).Unix()}
 	if f.ttl < 0 {
-		claims["iat"] = now.Add(2 * f.ttl).Unix() // it was valid once
+		claims["iat"] = now.Add(2 * time.Duration(f.ttl)).Unix() // it was valid once
 	}
 	if from.Issuer != "" {
 		claims["iss"] = from.Issuer

@@ -111,10 +111,12 @@ func (p Process) root() *cobra.Command {
 	root.Long = `gatehouse stands in front of HTTP services: it verifies JSON Web Tokens, limits rates, breaks circuits and counts
 everything in Prometheus. Without a command it serves.`
 	root.Example = `  gatehouse demo                                  try it: a gateway, three services and an identity service
-  gatehouse --config config.yaml                  serve a file
+  gatehouse serve config.yaml                     serve a file
   gatehouse --listen :8080 --route /v1=http://127.0.0.1:9000   serve without one
   gatehouse validate config.yaml                  see every problem of a file`
 	root.Args = p.noCommand
+	root.Version = p.versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SilenceErrors = true // Main prints them, once
 	root.SilenceUsage = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
@@ -128,20 +130,14 @@ func (p Process) noCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
+	if ext := filepath.Ext(args[0]); !cmd.HasParent() && (ext == ".yaml" || ext == ".yml") {
+		hint = "; to serve a file: gatehouse serve " + args[0]
+	}
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return usagef("there is no command %q%s", args[0], hint)
-}
-
-// arguments makes cobra's complaint about arguments a usageError.
-func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{err}
-		}
-		return nil
-	}
 }
 
 // count is "1 route", "2 routes".

@@ -20,7 +20,7 @@ const loopback = "127.0.0.1"
 
 func (p Process) demo() *cobra.Command {
 	var listen, admin string
-	var from int
+	var from number
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Try it: a gateway, three services and an identity service in one process",
@@ -29,14 +29,17 @@ reaches them, and an identity service that issues tokens to anybody who asks. It
 		Example: `  gatehouse demo
   gatehouse demo --ports-from 18080          gateway 18080, admin 18081, order 18082, user 18083, identity 18084, second order 18085
   gatehouse demo --listen 127.0.0.1:8000 --admin 127.0.0.1:8001`,
-		Args: arguments(cobra.NoArgs),
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ports := usualPorts()
 			if cmd.Flags().Changed("ports-from") {
-				if from < 0 || from > 65535-len(ports)+1 {
+				if from < 0 || int(from) > 65535-len(ports)+1 {
 					return usagef("demo: --ports-from %d: it is the first of %d ports, or 0 for free ones", from, len(ports))
 				}
-				ports = portsFrom(from)
+				ports = portsFrom(int(from))
+			}
+			if err := errors.Join(checkAddress("--listen", listen), checkAddress("--admin", admin)); err != nil {
+				return err
 			}
 			if listen == "" {
 				listen = ports.address(0)
@@ -49,7 +52,7 @@ reaches them, and an identity service that issues tokens to anybody who asks. It
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "the gateway's `HOST:PORT` (default 127.0.0.1:8080)")
 	cmd.Flags().StringVar(&admin, "admin", "", "the admin listener's `HOST:PORT` (default 127.0.0.1:9090)")
-	cmd.Flags().IntVar(&from, "ports-from", 0, "take the six ports from `N` on; 0: any that are free (default 8080, 9090, 9001, 9002, 9003, 9004)")
+	cmd.Flags().Var(&from, "ports-from", "take the six ports from `N` on; 0: any that are free (default 8080, 9090, 9001, 9002, 9003, 9004)")
 	cmd.AddCommand(p.services())
 	return cmd
 }

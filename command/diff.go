@@ -22,7 +22,7 @@ remove and keep with all their state, and which settings only a restart applies.
 secrets. Exit code 0, whether or not they differ; 1: a file is wrong.`,
 		Example: `  gatehouse diff /etc/gatehouse/config.yaml config.yaml
   gatehouse diff --json old.yaml new.yaml`,
-		Args: arguments(cobra.ExactArgs(2)),
+		Args: takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			before, err := config.Load(args[0], p.LookupEnv, gateway.FilterCheck(p.Filters))
 			if err != nil {

@@ -40,7 +40,7 @@ admin listener. Exit code 0: the request would be forwarded, or answered by the 
 		Example: `  gatehouse explain --config config.yaml /order/42
   gatehouse explain --config config.yaml -X POST -H 'Origin: https://app.example.com' --token "$TOKEN" https://api.example.com/order
   gatehouse explain --config config.yaml --claim sub=ada --claim scope=order /order/42`,
-		Args: arguments(cobra.ExactArgs(1)),
+		Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query, err := flags.query(args[0])
 			if err != nil {
@@ -70,7 +70,7 @@ admin listener. Exit code 0: the request would be forwarded, or answered by the 
 		},
 	}
 	set := cmd.Flags()
-	set.StringVar(&file, "config", "", "the config `FILE` (default: ./config.yaml, then /etc/gatehouse/config.yaml)")
+	set.StringVar(&file, "config", "", configUsage)
 	set.StringVarP(&flags.method, "method", "X", "GET", "the request's `METHOD`")
 	set.StringArrayVarP(&flags.headers, "header", "H", nil, "a `HEADER`, NAME: VALUE; repeatable")
 	set.StringVar(&flags.token, "token", "", "the caller's `TOKEN`")

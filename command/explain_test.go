@@ -27,7 +27,7 @@ func TestExplain(t *testing.T) {
 		{"an address", "--client-ip 203.0.113.7 --claim scope=order /order/42", 0, "from 203.0.113.7\n", ""},
 		{"a token, whose keys can't be had", "--token a.b.c /order/42", 1, "answer      401 token_invalid", ""},
 		{"an API key where none are known", "--api-key ada /order/42", 1, "401 credentials_missing", ""},
-		{"no URL", "", 2, "", "accepts 1 arg"},
+		{"no URL", "", 2, "", "explain takes 1 argument and got 0"},
 		{"a URL that is none", "order", 2, "", "begins with http"},
 		{"a header that is none", "-H X-A /order", 2, "", "it is NAME: VALUE"},
 		{"a claim that is none", "--claim sub /order", 2, "", "it is NAME=VALUE"},

@@ -20,7 +20,7 @@ const healthTimeout = 2 * time.Second
 func (p Process) health() *cobra.Command {
 	var file, admin string
 	cmd := &cobra.Command{
-		Use:   "health",
+		Use:   "health [FILE]",
 		Short: "Ask a running gateway whether it lives (for a container's health check)",
 		Long: `health asks GET /healthz of the admin listener, which says that the process lives, and not whether it is ready: an
 orchestrator restarts a container for this answer, and a restart mends no upstream. Ask /readyz itself for readiness.
@@ -28,15 +28,19 @@ The listener is server.admin of the config; where there is no config, 127.0.0.1:
 		Example: `  gatehouse health
   gatehouse health --admin http://127.0.0.1:9090
   HEALTHCHECK CMD ["/gatehouse", "health"]        in a Dockerfile`,
-		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: takes(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := named(file, args)
+			if err != nil {
+				return err
+			}
 			if admin == "" {
 				admin = p.adminAddress(file)
 			}
 			if err := askHealth(cmd.Context(), admin); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "healthy")
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "healthy")
 			return err
 		},
 	}

@@ -37,14 +37,14 @@ func newKey() *cobra.Command {
 		Short: "Make a key pair",
 		Long: `new makes a key pair. The private key goes to FILE (PEM, PKCS#8, for its owner only), the public key to FILE.pub (PEM,
 for public_key_file), and the public key's JWKS to the standard output. A file that is there already is never overwritten.`,
-		Example: `  gatehouse keys new --alg ES256 --out identity.pem
-  gatehouse token --key identity.pem --sub ada --scope order`,
-		Args: arguments(cobra.NoArgs),
+		Example: `  gatehouse keys new --alg ES256 --out id.pem       and in config.yaml: public_key_file: id.pem.pub
+  gatehouse token --key id.pem --sub ada --scope order`,
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
 				return usagef("keys new: --out FILE is needed, for the private key")
 			}
-			if known := keyset.Algorithms(); !slices.Contains(known, algorithm) || strings.HasPrefix(algorithm, "HS") {
+			if !slices.Contains(pairAlgorithms(), algorithm) {
 				return usagef("keys new: there are no key pairs for --alg %q: use RS, PS or ES with 256, 384 or 512, or EdDSA", algorithm)
 			}
 			private, err := keyset.Generate(algorithm)
@@ -64,7 +64,13 @@ for public_key_file), and the public key's JWKS to the standard output. A file t
 	}
 	cmd.Flags().StringVar(&algorithm, "alg", "ES256", "the `ALGORITHM`: RS256 ... RS512, PS256 ..., ES256 ... or EdDSA")
 	cmd.Flags().StringVar(&out, "out", "", "the `FILE` for the private key")
+	completes(cmd, "alg", pairAlgorithms)
 	return cmd
+}
+
+// pairAlgorithms are those that have a key pair.
+func pairAlgorithms() []string {
+	return slices.DeleteFunc(slices.Clone(keyset.Algorithms()), func(name string) bool { return strings.HasPrefix(name, "HS") })
 }
 
 func newAPIKey() *cobra.Command {
@@ -75,7 +81,7 @@ func newAPIKey() *cobra.Command {
 is shown this once and kept nowhere.`,
 		Example: `  gatehouse keys api
   curl -H "X-API-Key: gh_..." http://127.0.0.1:8080/order`,
-		Args: arguments(cobra.NoArgs),
+		Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			key, hash := apikey.Generate()
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "key: %s\nsha256: %s\n", key, hash)
@@ -116,8 +122,8 @@ func printJWKS() *cobra.Command {
 	return &cobra.Command{
 		Use:     "jwks FILE...",
 		Short:   "Print the public keys of PEM files as a JSON Web Key Set (RFC 7517)",
-		Example: `  gatehouse keys jwks identity.pem.pub next.pem.pub > jwks.json`,
-		Args:    arguments(cobra.MinimumNArgs(1)),
+		Example: `  gatehouse keys jwks id.pem.pub > jwks.json`,
+		Args:    takes(1, anyNumber),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			var all []keyset.JWK
 			for _, file := range files {

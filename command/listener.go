@@ -70,7 +70,7 @@ func certificateOptions(cfg *config.Server, log *zap.Logger) certificate.Options
 func loadCertificates(o certificate.Options) (*certificate.Store, error) {
 	store, err := certificate.Load(o)
 	if err != nil {
-		return nil, fmt.Errorf("server.tls: %w", err)
+		return nil, &gateway.KeyError{Key: "server.tls", Err: err}
 	}
 	return store, nil
 }

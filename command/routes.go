@@ -14,13 +14,17 @@ import (
 func (p Process) routes() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use:   "routes",
+		Use:   "routes [FILE]",
 		Short: "List the routes of a config",
 		Long: `routes lists the routes of a config in the order of the file, what each asks of its callers, and where it leads. Which
 one gets a request doesn't depend on the order: the most specific does.`,
-		Example: `  gatehouse routes --config config.yaml`,
-		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: `  gatehouse routes config.yaml`,
+		Args:    takes(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := named(file, args)
+			if err != nil {
+				return err
+			}
 			cfg, _, err := p.loadConfig(file)
 			if err != nil {
 				return err
@@ -34,7 +38,7 @@ one gets a request doesn't depend on the order: the most specific does.`,
 			return table.Flush()
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "the config `FILE` (default: ./config.yaml, then /etc/gatehouse/config.yaml)")
+	cmd.Flags().StringVar(&file, "config", "", configUsage)
 	return cmd
 }
 

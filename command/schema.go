@@ -14,7 +14,7 @@ func (p Process) schema() *cobra.Command {
 YAML language server completes and checks a file whose first line is
 # yaml-language-server: $schema=FILE`,
 		Example: `  gatehouse schema > gatehouse.schema.json`,
-		Args:    arguments(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(config.Schema())
 			return err

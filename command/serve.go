@@ -14,15 +14,22 @@ func (p Process) serve() *cobra.Command {
 	var file, listen, admin string
 	var routes []string
 	cmd := &cobra.Command{
-		Use:   "serve",
+		Use:   "serve [FILE]",
 		Short: "Serve a config (what happens without a command, too)",
 		Long: `serve runs the gateway until SIGTERM or SIGINT, and then drains as server.drain says. A second signal ends it at
 once, with exit code 1. On SIGHUP the file is read again. On SIGUSR2 the program is started anew, with the same arguments and
 on the same sockets; when the new process serves, this one drains, and when it fails, this one goes on.`,
-		Example: `  gatehouse serve --config config.yaml
+		Example: `  gatehouse serve config.yaml
   gatehouse serve --listen :8080 --route /v1=http://127.0.0.1:9000 --route /v2=http://127.0.0.1:9001`,
-		Args: arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) (err error) {
+		Args: takes(0, 1),
+		RunE: func(_ *cobra.Command, args []string) (err error) {
+			file, err := named(file, args)
+			if err != nil {
+				return err
+			}
+			if err := errors.Join(checkAddress("--listen", listen), checkAddress("--admin", admin)); err != nil {
+				return err
+			}
 			inherited, err := handover.Inherit(p.LookupEnv)
 			if err != nil {
 				return err
@@ -51,7 +58,7 @@ on the same sockets; when the new process serves, this one drains, and when it f
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&file, "config", "", "the config `FILE` (default: ./config.yaml, then /etc/gatehouse/config.yaml)")
+	flags.StringVar(&file, "config", "", configUsage)
 	flags.StringVar(&listen, "listen", "", "the public listener's `ADDRESS`, instead of server.listen")
 	flags.StringVar(&admin, "admin", "", "the admin listener's `ADDRESS`, instead of server.admin")
 	flags.StringArrayVar(&routes, "route", nil, "`PATH=URL`, instead of a file: an open route without authentication; repeatable")
@@ -62,7 +69,7 @@ on the same sockets; when the new process serves, this one drains, and when it f
 func (p Process) serveConfig(file string, routes []string) (*config.Config, string, error) {
 	if len(routes) > 0 {
 		if file != "" {
-			return nil, "", usagef("--config and --route exclude each other: put the route into the file")
+			return nil, "", usagef("a config and --route exclude each other: put the route into the file")
 		}
 		cfg, err := routeConfig(routes)
 		return cfg, flagSource, err
@@ -73,7 +80,7 @@ func (p Process) serveConfig(file string, routes []string) (*config.Config, stri
 		return nil, "", fmt.Errorf(`%w. What next:
   gatehouse demo                                   try it with three services and an identity service
   gatehouse --route /v1=http://127.0.0.1:9000      put it in front of one service, without authentication
-  gatehouse --config FILE                          name a config`, err)
+  gatehouse serve FILE                             name a config`, err)
 	}
 	return cfg, source, err
 }

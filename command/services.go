@@ -16,7 +16,7 @@ import (
 // services is the demo without its gateway, for a gateway that runs elsewhere, such as in another container.
 func (p Process) services() *cobra.Command {
 	var host, issuer string
-	var from int
+	from := number(9001)
 	cmd := &cobra.Command{
 		Use:   "services",
 		Short: "Run what is around the demo's gateway, and no gateway",
@@ -24,19 +24,19 @@ func (p Process) services() *cobra.Command {
 four ports in a row. The identity service publishes its keys, and names itself --issuer: the URL at which the gateway
 reaches it, and which stands in its tokens. What it serves is open to anybody who can reach --host.`,
 		Example: `  gatehouse demo services & gatehouse --config config.yaml`,
-		Args:    arguments(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			if from < 1 || from > 65535-3 {
 				return usagef("demo services: --ports-from %d: it is the first of four ports", from)
 			}
 			if issuer == "" {
-				issuer = "http://" + net.JoinHostPort(loopback, strconv.Itoa(from+2))
+				issuer = "http://" + net.JoinHostPort(loopback, strconv.Itoa(int(from)+2))
 			}
-			return p.runServices(host, from, issuer)
+			return p.runServices(host, int(from), issuer)
 		},
 	}
 	cmd.Flags().StringVar(&host, "host", loopback, "the `HOST` that they listen on")
-	cmd.Flags().IntVar(&from, "ports-from", 9001, "order, user, identity and the second order take the four ports from `N` on")
+	cmd.Flags().Var(&from, "ports-from", "order, user, identity and the second order take the four ports from `N` on")
 	cmd.Flags().StringVar(&issuer, "issuer", "", "the identity service's `URL` (default http://127.0.0.1 and its port, as in the shipped config)")
 	return cmd
 }

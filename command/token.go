@@ -3,6 +3,7 @@ package command
 import (
 	"crypto"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,22 +18,31 @@ import (
 type tokenFlags struct {
 	subject, issuer, secret, key, kid, algorithm, bad, provider, config string
 	scopes, audiences, claims                                           []string
-	ttl                                                                 time.Duration
+	ttl                                                                 duration
 }
 
 func (p Process) token() *cobra.Command {
-	var f tokenFlags
+	f := tokenFlags{ttl: duration(time.Hour)}
 	cmd := &cobra.Command{
-		Use:   "token",
+		Use:   "token [FILE]",
 		Short: "Mint a token for development",
 		Long: `token signs a JSON Web Token and prints it. The key is --key or --secret; without them, the secret of a provider of the
-config. With --config or --provider, issuer, audience and algorithm are that provider's too, where no flag says otherwise.`,
-		Example: `  gatehouse token --key identity.pem --issuer https://identity.example.com --audience gateway --sub ada --scope order
-  gatehouse token --config config.yaml --sub ada --scope "order user" --claim tenant=acme --claim 'level=3'
-  gatehouse token --key identity.pem --sub ada --bad expired        one that a gateway must refuse
-  curl -H "Authorization: Bearer $(gatehouse token --sub ada --scope order)" http://127.0.0.1:8080/order`,
-		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+config. Issuer, audience and algorithm are those of a provider of the config, FILE or ./config.yaml, where no flag says otherwise.
+With --key or --secret, no config is needed.
+
+A provider with discovery or jwks_url keeps its private key to itself: get a token from it. The one of gatehouse demo, which
+the shipped config.yaml is for, issues them to anybody: curl 'http://127.0.0.1:9003/token?user=ada&scope=order&format=raw'`,
+		Example: `  gatehouse keys new --out id.pem
+  gatehouse token --key id.pem --sub ada --scope order             issuer and audience: those of ./config.yaml, if it is there
+  gatehouse token --key id.pem --issuer https://identity.example.com --audience gateway --scope "order user" --claim level=3
+  gatehouse token --key id.pem --bad expired                       one that a gateway must refuse
+  curl -H "Authorization: Bearer $(gatehouse token --key id.pem --scope order)" http://127.0.0.1:8080/order`,
+		Args: takes(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if f.config, err = named(f.config, args); err != nil {
+				return err
+			}
 			raw, err := p.mint(f)
 			if err != nil {
 				return err
@@ -45,7 +55,7 @@ config. With --config or --provider, issuer, audience and algorithm are that pro
 	flags.StringVar(&f.subject, "sub", "ada", "the `SUBJECT`")
 	flags.StringArrayVar(&f.scopes, "scope", nil, "`SCOPES`, separated by spaces; repeatable")
 	flags.StringArrayVar(&f.claims, "claim", nil, "a further claim `NAME=VALUE`; the value is JSON if it can be, else a string; repeatable")
-	flags.DurationVar(&f.ttl, "ttl", time.Hour, "how long it is valid; negative: it has expired already")
+	flags.Var(&f.ttl, "ttl", "how long it is valid; negative: it has expired already")
 	flags.StringVar(&f.issuer, "issuer", "", "the claim iss")
 	flags.StringArrayVar(&f.audiences, "audience", nil, "the claim aud; repeatable")
 	flags.StringVar(&f.secret, "secret", "", "sign with this shared `SECRET` (HS256 or what --alg says)")
@@ -53,8 +63,17 @@ config. With --config or --provider, issuer, audience and algorithm are that pro
 	flags.StringVar(&f.kid, "kid", "", "the header kid (default: the key's RFC 7638 thumbprint; none with a secret)")
 	flags.StringVar(&f.algorithm, "alg", "", "the `ALGORITHM`, such as RS256 (default: the provider's or the key's)")
 	flags.StringVar(&f.provider, "provider", "", "the `NAME` of a provider of the config (default: its only one)")
-	flags.StringVar(&f.config, "config", "", "the config `FILE`")
+	flags.StringVar(&f.config, "config", "", configUsage)
 	flags.StringVar(&f.bad, "bad", "", "make one that must be refused: "+strings.Join(token.BadKinds(), ", "))
+	completes(cmd, "alg", keyset.Algorithms)
+	completes(cmd, "bad", token.BadKinds)
+	completes(cmd, "provider", func() []string {
+		cfg, _, err := p.loadConfig(f.config)
+		if err != nil { // then nothing is known to complete
+			return nil
+		}
+		return slices.Sorted(maps.Keys(cfg.Auth.Providers))
+	})
 	return cmd
 }
 
@@ -77,11 +96,12 @@ func (p Process) mint(f tokenFlags) (string, error) {
 		return "", usagef("token: there is no --alg %s, only %s", f.algorithm, strings.Join(keyset.Algorithms(), ", "))
 	}
 	issuer := issuer{Issuer: f.issuer, Audiences: f.audiences, ScopeClaim: "scope", Secret: f.secret}
-	if f.config != "" || f.provider != "" || f.secret == "" && f.key == "" {
-		cfg, file, err := p.loadConfig(f.config)
-		if err != nil {
-			return "", fmt.Errorf("%w (a token needs --key, --secret or a provider of a config)", err)
-		}
+	cfg, file, err := p.loadConfig(f.config)
+	asked := f.config != "" || f.provider != "" || f.secret == "" && f.key == ""
+	switch {
+	case asked && err != nil:
+		return "", fmt.Errorf("%w (a token needs --key, --secret or a provider of a config)", err)
+	case asked, err == nil && len(cfg.Auth.Providers) == 1: // else the flags are all there is
 		if issuer, err = f.fromConfig(cfg, file); err != nil {
 			return "", err
 		}

@@ -10,6 +10,7 @@ import (
 )
 
 func (p Process) validate() *cobra.Command {
+	var flag string
 	var strict bool
 	cmd := &cobra.Command{
 		Use:   "validate [FILE]",
@@ -20,13 +21,12 @@ are none, it warns of what is allowed and seldom meant, such as routes that are 
 		Example: `  gatehouse validate config.yaml
   gatehouse validate --strict config.yaml
   JWT_SECRET=$(openssl rand -hex 32) gatehouse validate config.yaml`,
-		Args: arguments(cobra.MaximumNArgs(1)),
+		Args: takes(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			named := ""
-			if len(args) > 0 {
-				named = args[0]
+			file, err := named(flag, args)
+			if err == nil {
+				file, err = configFile(file)
 			}
-			file, err := configFile(named)
 			if err != nil {
 				return err
 			}
@@ -48,6 +48,7 @@ are none, it warns of what is allowed and seldom meant, such as routes that are 
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&flag, "config", "", configUsage)
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit code 1 for warnings, too")
 	return cmd
 }

@@ -39,6 +39,10 @@ func TestValidate(t *testing.T) {
 		{"a file of API keys that is none", "auth: {api_keys: {file: config.yaml}}\n" + minimal, 1, []string{"config.yaml:1:25: auth.api_keys.file: ", "must be a list"}},
 		{"a file of revocations that is none", "auth: {revoked: {file: config.yaml}}\n" + minimal, 1, []string{"config.yaml:1:24: auth.revoked.file: ", "line 1"}},
 		{"a key for assertions that isn't there", "auth: {assertion: {key_file: none.pem}}\n" + minimal, 1, []string{"config.yaml:1:30: auth.assertion.key_file: "}},
+		{"a log file in a folder that isn't there", "log: {output: missing/access.log}\n" + minimal, 1,
+			[]string{"config.yaml:1:15: log.output: the folder of the log file: stat missing: no such file or directory, looked for at /", "1 problem;"}},
+		{"two files that aren't there", "log: {output: missing/access.log}\nserver: {tls: {certificates: [{cert: a.pem, key: b.pem}]}}\n" + minimal, 1,
+			[]string{"config.yaml:1:15: log.output: ", "config.yaml:2:10: server.tls: ", "2 problems;"}},
 		{"a hundred problems at once", hundred.String() + minimal, 1, []string{"wrong_00", "wrong_99", "100 problems; nothing was started"}},
 	}
 	for _, test := range tests {

@@ -14,12 +14,16 @@ func (p Process) version() *cobra.Command {
 		Use:     "version",
 		Short:   "Say which version this is",
 		Example: `  gatehouse version`,
-		Args:    arguments(cobra.NoArgs),
+		Args:    takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "gatehouse %s %s %s/%s\n", p.versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), p.versionLine())
 			return err
 		},
 	}
+}
+
+func (p Process) versionLine() string {
+	return fmt.Sprintf("gatehouse %s %s %s/%s", p.versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionName is the version that the linker was given, else the module's, else the commit's, else "devel".
