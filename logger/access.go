@@ -85,6 +85,9 @@ func (a *Access) Log(e *Entry) {
 	a.lines.Put(l)
 }
 
+// Redact returns a query as an access line shows it: clipped, and without the values of redacted parameters.
+func (a *Access) Redact(query string) string { return redactQuery(query, a.redact) }
+
 // sampled decides about requests that went well (an answer that was cut didn't, nor did a refused gRPC call, whatever the
 // status) by a hash of the trace id, so that all gateways before a service log the same requests.
 func (a *Access) sampled(e *Entry) bool {

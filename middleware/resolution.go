@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/route"
@@ -45,10 +47,16 @@ func (res *resolver) resolve(ex *exchange.Exchange, r *http.Request) *problem.Pr
 	switch {
 	case r.Method == http.MethodConnect, r.Method == http.MethodTrace:
 		return &problem.Problem{Code: problem.MethodNotAllowed, Detail: "This gateway doesn't serve the method.", Allow: methods, Close: true}
+	case !httpguts.ValidHeaderFieldName(r.Method): // which is a token, as a method is (RFC 9110 section 9.1)
+		return badRequest("The method isn't a token.")
+	case !isPrintable(r.Header.Get("Upgrade")):
+		return badRequest("The Upgrade header isn't well formed.")
 	case !hostOK:
 		return badRequest("The Host header isn't a valid host name.")
 	case !targetOK:
 		return badRequest("The request target must be a path, without a fragment.")
+	case hasBreak(r.URL.RawQuery):
+		return badRequest("The query has a space or a control character.")
 	case len(r.Header["Authorization"]) > 1:
 		return badRequest("There is more than one Authorization header.")
 	}
@@ -69,6 +77,16 @@ func (res *resolver) resolve(ex *exchange.Exchange, r *http.Request) *problem.Pr
 	found := &res.routes[index]
 	ex.RouteIndex, ex.Route, ex.Upstream, ex.Observer = index, found.Name, found.Upstream, found.Observer
 	return nil
+}
+
+// isPrintable says whether s is visible ASCII and spaces.
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 func badRequest(detail string) *problem.Problem {
@@ -95,6 +113,17 @@ func (res *resolver) match(host, path string, r *http.Request) (int, route.Statu
 }
 
 func (res *resolver) hasCORS(index int) bool { return res.routes[index].CORS != nil }
+
+// hasBreak says whether a query has what would end the request line of HTTP/1, or
+// the line (RFC 9112 section 3). HTTP/2 can carry it.
+func hasBreak(query string) bool {
+	for i := range len(query) {
+		if c := query[i]; c <= ' ' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
 
 // rawPath returns the path of the request target as it came over the wire, and
 // whether the target is one that can be forwarded: origin-form, or the

@@ -97,8 +97,8 @@ func compare(want *config.CaseExpect, got *explain.Report) []string {
 		d.set("backends", want.Backends, backendURLs(got.Backends))
 	}
 	d.text("upstream_path", want.UpstreamPath, forward.Path)
-	if want.UpstreamQuery != nil && *want.UpstreamQuery != forward.Query {
-		d.differ("upstream_query", orNone(*want.UpstreamQuery), orNone(forward.Query))
+	if want.UpstreamQuery != nil && *want.UpstreamQuery != forward.RawQuery {
+		d.differ("upstream_query", orNone(*want.UpstreamQuery), orNone(forward.RawQuery))
 	}
 	d.headers("request_headers", want.RequestHeaders, want.NoRequestHeaders, forward.Header)
 	d.headers("response_headers", want.ResponseHeaders, want.NoResponseHeaders, answerHeader(a.Headers))

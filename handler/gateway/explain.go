@@ -52,7 +52,10 @@ func (g *Gateway) Explain(q Query) (*explain.Report, error) {
 	ex.Clientward.Set("X-Request-Id", ex.RequestID)
 	s.explained.ServeHTTP(&ex.Writer, r)
 
-	report.Request = explain.Request{Method: r.Method, Host: ex.Host, Path: ex.RawPath, Query: r.URL.RawQuery, ClientIP: ex.Client.String()}
+	report.Request = explain.Request{Method: r.Method, Host: ex.Host, Path: ex.RawPath, Query: s.access.Redact(r.URL.RawQuery), ClientIP: ex.Client.String()}
+	if report.Forward != nil {
+		report.Forward.Query = s.access.Redact(report.Forward.RawQuery)
+	}
 	report.Candidates = s.candidates(ex, r)
 	report.Answer = answerOf(ex, report)
 	if ex.Route != exchange.None {
@@ -80,6 +83,9 @@ func answerOf(ex *exchange.Exchange, report *explain.Report) explain.Answer {
 		ex.Clientward.Apply(header)
 	}
 	header.Del("Content-Length") // of a body that names another trace each time
+	if len(header["Content-Type"]) == 0 {
+		header.Del("Content-Type") // there as nil, for net/http
+	}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		a.Headers = append(a.Headers, explain.Header{Name: name, Value: strings.Join(header[name], ", ")})
 	}

@@ -148,8 +148,8 @@ func differences(t *testing.T, r *explain.Report, answer string, arrived chan ar
 		return wrong
 	}
 	uri := r.Forward.Path
-	if r.Forward.Query != "" {
-		uri += "?" + r.Forward.Query
+	if r.Forward.RawQuery != "" {
+		uri += "?" + r.Forward.RawQuery
 	}
 	differ("request", r.Forward.Method+" "+r.Forward.Host+" "+uri, got.method+" "+got.host+" "+got.uri)
 	differ("headers at the backend", atBackend(r.Forward.Header), atBackend(got.header))

@@ -37,7 +37,7 @@ func (q Query) request() (*http.Request, error) {
 	}
 	parsed, err := url.ParseRequestURI(target)
 	if err != nil || strings.ContainsAny(target, " \t\r\n") || target == "" {
-		return nil, wrongQuery("the URL %q can't stand in a request: write a path such as /order/42, or a whole URL", q.URL)
+		return nil, wrongQuery("the URL %q can't stand in a request: write a path such as /order/42, or a whole URL", withoutQuery(q.URL))
 	}
 	r := &http.Request{
 		Method: cmp.Or(q.Method, http.MethodGet), URL: parsed, RequestURI: target, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -60,6 +60,14 @@ func (q Query) request() (*http.Request, error) {
 	return r.WithContext(context.Background()), nil
 }
 
+// withoutQuery is a URL as an error shows it: its query may have a token in it.
+func withoutQuery(url string) string {
+	if before, _, has := strings.Cut(url, "?"); has {
+		return before + "?…"
+	}
+	return url
+}
+
 // split takes a whole URL apart. What follows the host is left as it is written.
 func (q Query) split() (scheme, host, target string, err error) {
 	if strings.HasPrefix(q.URL, "/") || q.URL == "*" {
@@ -67,7 +75,7 @@ func (q Query) split() (scheme, host, target string, err error) {
 	}
 	scheme, rest, absolute := strings.Cut(q.URL, "://")
 	if scheme = strings.ToLower(scheme); !absolute || scheme != "http" && scheme != "https" {
-		return "", "", "", wrongQuery("the URL %q is neither a path such as /order/42 nor begins with http:// or https://", q.URL)
+		return "", "", "", wrongQuery("the URL %q is neither a path such as /order/42 nor begins with http:// or https://", withoutQuery(q.URL))
 	}
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {

@@ -57,6 +57,8 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	}
 	if out.Trailer != nil {
 		spoofed = c.upstream.Guard.Strip(out.Trailer, false) || spoofed
+		dropTrailers(out.Trailer)
+		ex.Upstreamward.DropSpellings(out.Trailer)
 		c.request.passTrailers(out.Trailer)
 	}
 	if spoofed && ex.Attempts == 1 {

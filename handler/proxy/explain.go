@@ -69,7 +69,7 @@ func backends(pool *upstream.Pool, picked *upstream.Backend) (noted []explain.Ba
 
 // forward describes what a backend would get in place of what came.
 func forward(in http.Header, out *http.Request) *explain.Forward {
-	f := &explain.Forward{Method: out.Method, Host: out.Host, Query: out.URL.RawQuery, Header: sent(out.Header), Added: []explain.Header{}, Removed: []string{}}
+	f := &explain.Forward{Method: out.Method, Host: out.Host, RawQuery: out.URL.RawQuery, Header: sent(out.Header), Added: []explain.Header{}, Removed: []string{}}
 	f.Path, _, _ = strings.Cut(out.URL.RequestURI(), "?")
 	for _, name := range slices.Sorted(maps.Keys(f.Header)) {
 		if values := f.Header[name]; !slices.Equal(values, in[name]) {

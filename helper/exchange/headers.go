@@ -1,6 +1,10 @@
 package exchange
 
-import "net/http"
+import (
+	"net/http"
+
+	"gatehouse/helper/field"
+)
 
 // Header is one queued header. Value is empty where Op is Remove.
 type Header struct {
@@ -65,6 +69,19 @@ func (q *Headers) Scrub(h http.Header) {
 	for _, e := range q.queue {
 		if e.Op != Add {
 			delete(h, e.Name)
+		}
+	}
+}
+
+// DropSpellings takes from h, which are trailers, every header that the queue has,
+// in any spelling: the queue has said all there is to say of it.
+func (q *Headers) DropSpellings(h http.Header) {
+	for name := range h {
+		plain := field.Plain(name)
+		for _, e := range q.queue {
+			if field.Plain(e.Name) == plain {
+				delete(h, name)
+			}
 		}
 	}
 }

@@ -73,6 +73,9 @@ func (w *Writer) WriteHeader(status int) {
 	}
 	w.status = status
 	w.applyQueue(h)
+	if _, ok := h["Content-Type"]; !ok {
+		h["Content-Type"] = nil // so that net/http doesn't guess one, which would turn an upload into a page
+	}
 	w.ExtendDeadline() // the deadline of the request before may still stand on the connection
 	w.ResponseWriter.WriteHeader(status)
 	if w.always {

@@ -120,7 +120,8 @@ type Forward struct {
 	Added   []Header `json:"added"`   // headers that it has and the client's request hasn't, or with another value
 	Removed []string `json:"removed"` // headers that the client's request has and it hasn't
 
-	Header http.Header `json:"-"` // all of them
+	RawQuery string      `json:"-"` // with what Query masks
+	Header   http.Header `json:"-"` // all of them
 }
 
 // Header is a header of a request or an answer.
