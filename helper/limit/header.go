@@ -37,7 +37,9 @@ func seconds(d time.Duration) int64 {
 }
 
 // Policy is the rule as the value of RateLimit-Policy: its burst, and the window
-// in seconds in which so many requests are allowed in the long run.
+// in which so many requests are allowed in the long run, in seconds, rounded to
+// the nearest, at least 1. (Up, 3/s would be 3;w=2: its interval isn't a whole
+// number of nanoseconds.)
 func (r Rule) Policy() string {
-	return strconv.Itoa(r.Burst) + ";w=" + strconv.FormatInt(max(1, seconds(r.Full())), 10)
+	return strconv.Itoa(r.Burst) + ";w=" + strconv.FormatInt(max(1, int64(r.Full().Round(time.Second)/time.Second)), 10)
 }

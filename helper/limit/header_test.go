@@ -39,6 +39,32 @@ func TestHeader(t *testing.T) {
 	}
 }
 
+func TestPolicy(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		events int
+		period time.Duration
+		burst  int
+		want   string
+	}{
+		{"an interval that is no whole number of nanoseconds", 3, time.Second, 3, "3;w=1"},
+		{"seven a minute", 7, time.Minute, 7, "7;w=60"},
+		{"a burst of less than a second", 1000, time.Second, 50, "50;w=1"},
+		{"a burst of many periods", 10, time.Second, 600, "600;w=60"},
+		{"a window of less than half a second more", 10, time.Second, 14, "14;w=1"},
+		{"a window of half a second more", 10, time.Second, 15, "15;w=2"},
+		{"an hour", 100, time.Hour, 100, "100;w=3600"},
+	} {
+		rule, err := limit.NewRule("x", test.events, test.period, test.burst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rule.Policy(); got != test.want {
+			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
 func TestStrictest(t *testing.T) {
 	roomy := limit.Decision{Allowed: true, Limit: 100, Remaining: 90}
 	tight := limit.Decision{Allowed: true, Limit: 5, Remaining: 1}
