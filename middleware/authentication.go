@@ -134,9 +134,9 @@ func (a *Authentication) find(r *http.Request) (raw string, place *TokenPlace, s
 
 // authorize asks whether a caller who is known may do this.
 func (a *Authentication) authorize(ex *exchange.Exchange, c caller) *problem.Problem {
-	if a.Revoked.Revoked(c.Principal) {
+	if entry, revoked := a.Revoked.Match(c.Principal); revoked {
 		a.Observer.Auth(c.Provider, "revoked", c.cache)
-		a.debug(ex, c.Provider, "it was revoked (kid "+c.KeyID+")")
+		a.debug(ex, c.Provider, "it was revoked by "+entry.String())
 		return a.revoked(c)
 	}
 	if !a.Scopes.Satisfied(c.Scopes) {

@@ -75,6 +75,9 @@ func TestRevocation(t *testing.T) {
 	for _, entry := range []string{"jti:t1", "sub:eve"} {
 		s.gw.Revoked().Add(name(entry), time.Now().Add(time.Hour))
 		expect(raw, "token_revoked")
+		if s.lines(); !strings.Contains(s.log.String(), "it was revoked by "+entry) {
+			t.Errorf("the log doesn't name the entry %s", entry)
+		}
 		s.gw.Revoked().Remove(name(entry))
 		expect(raw, "")
 	}

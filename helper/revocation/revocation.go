@@ -157,16 +157,16 @@ func (l *List) Entries() []Entry {
 	return slices.Compact(entries) // a file may say the same twice
 }
 
-// Revoked says whether the caller's credential is refused.
-func (l *List) Revoked(p *identity.Principal) bool {
+// Match returns the entry by which the caller's credential is refused; false: there is none.
+func (l *List) Match(p *identity.Principal) (Name, bool) {
 	lookup := l.lookup.Load()
 	if lookup == nil || len(*lookup) == 0 {
-		return false
+		return Name{}, false
 	}
 	for _, name := range [...]Name{{TokenID, p.TokenID}, {Subject, p.Subject}, {KeyID, p.KeyID}} {
 		if until, listed := (*lookup)[name]; listed && (until.IsZero() || time.Now().Before(until)) {
-			return true
+			return name, true
 		}
 	}
-	return false
+	return Name{}, false
 }
