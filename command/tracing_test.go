@@ -66,7 +66,7 @@ func TestATraceIsWhole(t *testing.T) {
 	endpoint, spans := newCollector(t)
 	broken, toBroken := newParented(t, true)
 	good, toGood := newParented(t, false)
-	path := file(t, "config.yaml", fmt.Sprintf(`server: {listen: "127.0.0.1:0", admin: "127.0.0.1:0"}
+	path := file(t, "config.yaml", fmt.Sprintf(`server: {listen: "127.0.0.1:0", admin: "127.0.0.1:0", trusted_proxies: [127.0.0.1/32]}
 tracing: {otlp_endpoint: %q, sample_ratio: 0}
 upstreams: {order: {backends: [{url: %q}, {url: %q}], route: {auth: none, path: "= /order"}}}
 `, endpoint, broken, good))

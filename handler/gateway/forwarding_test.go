@@ -3,6 +3,9 @@ package gateway_test
 import (
 	"strings"
 	"testing"
+
+	"gatehouse/handler/gateway"
+	"gatehouse/helper/trace"
 )
 
 const trustingConfig = "server: {trusted_proxies: [127.0.0.0/8]}\n" + openConfig
@@ -89,5 +92,39 @@ func TestTraceIsContinued(t *testing.T) {
 				t.Errorf("tracestate is %q, want %q", state, row.state)
 			}
 		})
+	}
+}
+
+// Without spans, the gateway has no say in what is sampled.
+func TestTheSampledFlagIsPassedOnAsItCame(t *testing.T) {
+	const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
+	for _, ratio := range []float64{-1, 0, 1} { // -1: nobody records
+		backend := newRawBackend(t, says(okAnswer))
+		recorded := 0
+		s := startWith(t, backend.Addr().String(), `upstreams: {app: {url: "http://BACKEND", route: {path: /, auth: none}}}`, func(d *gateway.Deps) {
+			if ratio >= 0 {
+				d.Tracing = gateway.Tracing{Record: func(*trace.Request) { recorded++ }, Sampler: trace.NewSampler(ratio)}
+			}
+		})
+		for _, row := range []struct {
+			name, parent, flag string
+			recorded           bool
+		}{
+			{"a trace that begins here is as the sampler says", "", map[bool]string{true: "01", false: "00"}[ratio == 1], ratio == 1},
+			{"a client's own flag doesn't force our sampling past the ratio", "00-" + traceID + "-00f067aa0ba902b7-01", "01", ratio == 1},
+			{"nor an id that the sampler would choose", "00-" + strings.Repeat("0", 31) + "1-00f067aa0ba902b7-01", "01", ratio == 1},
+			{"a client that doesn't sample isn't sampled", "00-" + traceID + "-00f067aa0ba902b7-00", "00", false},
+		} {
+			recorded = 0
+			var headers []string
+			if row.parent != "" {
+				headers = []string{"Traceparent: " + row.parent}
+			}
+			s.get("/", headers...)
+			s.lines() // the request has ended
+			if got := headerLines(backend.last(t), "Traceparent"); len(got) != 1 || !strings.HasSuffix(got[0], "-"+row.flag) || (recorded == 1) != row.recorded {
+				t.Errorf("ratio %v, %s: %q, %d recorded", ratio, row.name, got, recorded)
+			}
+		}
 	}
 }

@@ -12,24 +12,26 @@ import (
 // records none, and continues traces all the same.
 type Tracing struct {
 	Record  func(*trace.Request) // any goroutine; nil: nobody records
-	Sampler trace.Sampler        // for requests whose caller has not decided
+	Sampler trace.Sampler        // for requests that no trusted proxy has decided on
 }
 
-// begin makes the request a span of its trace, if it is sampled: the caller
-// decides, by the flag of its traceparent, or the sampler for a trace that begins
-// here.
+// begin makes the request a span of its trace, if it is sampled. The sampler
+// decides for a trace that begins here, by its id. For one that goes on, the flag
+// of the caller's traceparent does, but anybody can set that: of the traces that
+// come from no trusted proxy, no more than the sampler's share is recorded, chosen
+// by chance since their ids are the caller's as well. The flag is passed on as it
+// came.
 func (t *Tracing) begin(ex *exchange.Exchange, continued bool) {
 	if t.Record == nil {
 		return
 	}
 	switch {
-	case !continued && !t.Sampler.Samples(ex.Trace):
-		ex.Trace.Flags = 0 // services behind don't record either
-	case continued && ex.Trace.Flags&trace.Sampled != 0:
+	case !continued && t.Sampler.Samples(ex.Trace):
+		ex.Spans = &exchange.Spans{}
+		ex.Trace.Flags = trace.Sampled // services behind record it too
+	case continued && ex.Trace.Flags&trace.Sampled != 0 && (ex.Client.Trusted || t.Sampler.Samples(trace.New())):
 		ex.Spans = &exchange.Spans{Parent: ex.Trace.SpanID}
 		ex.Trace = ex.Trace.Child()
-	case !continued:
-		ex.Spans = &exchange.Spans{}
 	}
 }
 

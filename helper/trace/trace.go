@@ -42,13 +42,14 @@ func Parse(traceparent string) (Context, bool) {
 	return c, true
 }
 
-// New starts a trace. It is marked Sampled: an upstream whose sampler follows its parent, which is the default of
-// OpenTelemetry, would otherwise record nothing because a gateway stands before it.
+// New starts a trace. It isn't marked Sampled: nobody records it yet, and a flag that is always set would make every
+// upstream whose sampler follows its parent, which is the default of OpenTelemetry, record every request. Whoever
+// records the trace sets the flag.
 //
 // The identifiers come from math/rand/v2, whose top-level source is a ChaCha8 generator per thread, seeded by the
 // system: it costs no system call and no lock, and an identifier that everybody may read needs no more.
 func New() Context {
-	c := Context{SpanID: newSpanID(), Flags: Sampled}
+	c := Context{SpanID: newSpanID()}
 	binary.BigEndian.PutUint64(c.TraceID[:8], rand.Uint64())
 	binary.BigEndian.PutUint64(c.TraceID[8:], nonZero())
 	return c
