@@ -1,6 +1,10 @@
 package command
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"os"
 	"strings"
@@ -18,6 +22,15 @@ func TestValidate(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(hundred, "wrong_%02d: 1\n", i)
 	}
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(private.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsaKey := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})
 	tests := []struct {
 		name, text string
 		code       int
@@ -34,6 +47,8 @@ func TestValidate(t *testing.T) {
 		{"a key file that isn't there", provider("algorithms: [ES256], public_key_file: missing.pem"), 1,
 			[]string{"config.yaml:1:80: auth.providers.identity.public_key_file: ", "missing.pem", "1 problem;"}},
 		{"a key file that is no PEM", provider("algorithms: [ES256], public_key_file: config.yaml"), 1, []string{"auth.providers.identity.public_key_file: ", "config.yaml"}},
+		{"a key file whose keys no algorithm fits", provider("algorithms: [ES256, EdDSA], public_key_file: rsa.pem"), 1,
+			[]string{"config.yaml:1:87: auth.providers.identity.public_key_file: ", "rsa.pem: no key fits the algorithms ES256, EdDSA", "are RSA"}},
 		{"a key set that is none", provider("algorithms: [ES256], jwks_file: config.yaml"), 1, []string{"config.yaml:1:74: auth.providers.identity.jwks_file: "}},
 		{"an issuer, which isn't asked", "auth: {providers: {identity: {issuer: \"http://127.0.0.1:1\", algorithms: [ES256], discovery: true}}}\n" + minimal, 0, []string{": fine: "}},
 		{"a file of API keys that is none", "auth: {api_keys: {file: config.yaml}}\n" + minimal, 1, []string{"config.yaml:1:25: auth.api_keys.file: ", "must be a list"}},
@@ -49,6 +64,9 @@ func TestValidate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			if err := os.WriteFile("config.yaml", []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile("rsa.pem", rsaKey, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			code, stdout, stderr := call(t, "validate", "config.yaml")

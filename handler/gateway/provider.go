@@ -53,14 +53,16 @@ func (b *builder) keySource(name string, p config.Provider) (token.KeySource, er
 		}
 		return keyset.NewSet(key), nil
 	case p.PublicKeyFile != "":
-		return b.fileSource(name, at+".public_key_file", p.PublicKeyFile, keyset.NewPEMFile)
+		return b.fileSource(name, at+".public_key_file", p.PublicKeyFile, p.Algorithms, keyset.NewPEMFile)
 	case p.JWKSFile != "":
-		return b.fileSource(name, at+".jwks_file", p.JWKSFile, keyset.NewJWKSFile)
+		return b.fileSource(name, at+".jwks_file", p.JWKSFile, p.Algorithms, keyset.NewJWKSFile)
 	}
 	return b.remoteSource(name, p), nil
 }
 
-func (b *builder) fileSource(name, key, path string, read func(string, func(keyset.Refresh)) (*keyset.File, error)) (token.KeySource, error) {
+// fileSource refuses a file none of whose keys the provider could use: it would
+// refuse every token. One that becomes so later is taken as it is.
+func (b *builder) fileSource(name, key, path string, algorithms []string, read func(string, func(keyset.Refresh)) (*keyset.File, error)) (token.KeySource, error) {
 	keep(b, b.deps.Observer.Keys(name, nil))
 	file, err := shared(b, "keys "+key+" "+path, func() (*keyset.File, func(), error) {
 		file, err := read(path, b.refreshed([]string{name}))
@@ -69,6 +71,9 @@ func (b *builder) fileSource(name, key, path string, read func(string, func(keys
 		}
 		return file, running(file.Run), nil
 	})
+	if err == nil {
+		err = file.Fit(algorithms)
+	}
 	if err != nil {
 		return nil, &KeyError{key, err}
 	}
@@ -146,7 +151,11 @@ func (b *builder) refreshed(providers []string) func(keyset.Refresh) {
 		named := zap.Strings("providers", providers)
 		switch r.Result {
 		case keyset.Failure:
-			log.Warn("keys couldn't be refreshed; those there are stay", named, zap.Int("keys", r.Keys), zap.Error(r.Err))
+			message := "keys couldn't be refreshed; those there are stay"
+			if r.Keys == 0 {
+				message = "keys couldn't be refreshed; there are none yet: tokens of these providers get 503 until there are"
+			}
+			log.Warn(message, named, zap.Int("keys", r.Keys), zap.Error(r.Err))
 		case keyset.Success:
 			log.Info("keys changed", named, zap.Int("keys", r.Keys))
 			for _, why := range r.Skipped {

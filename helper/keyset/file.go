@@ -59,6 +59,14 @@ func (f *File) Keys(ctx context.Context, kid, algorithm string) ([]Key, error) {
 	return f.load().Keys(ctx, kid, algorithm)
 }
 
+// Fit is like [Set.Fit], of the keys at present.
+func (f *File) Fit(algorithms []string) error {
+	if err := f.load().Fit(algorithms); err != nil {
+		return fmt.Errorf("%s: %w", f.path, err)
+	}
+	return nil
+}
+
 // Run reads the file when it changes, until ctx ends, and returns ctx's error. It is called once.
 func (f *File) Run(ctx context.Context) error {
 	return watch.New(watch.Options{

@@ -106,6 +106,19 @@ func publicAlgorithms(public crypto.PublicKey) ([]string, error) {
 // Fits reports whether the key may verify signatures made with algorithm.
 func (k Key) Fits(algorithm string) bool { return slices.Contains(k.algorithms, algorithm) }
 
+// Kind names what the key is, such as RSA, EC P-256, Ed25519 or secret.
+func (k Key) Kind() string {
+	switch material := k.material.(type) {
+	case *rsa.PublicKey:
+		return "RSA"
+	case *ecdsa.PublicKey:
+		return "EC " + material.Curve.Params().Name
+	case ed25519.PublicKey:
+		return "Ed25519"
+	}
+	return "secret"
+}
+
 // Material returns what a verification function needs: *rsa.PublicKey, *ecdsa.PublicKey, ed25519.PublicKey, or
 // []byte for a secret. The caller must not change it.
 func (k Key) Material() any { return k.material }

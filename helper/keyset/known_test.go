@@ -31,3 +31,33 @@ func TestKeysThatArentThereAreUnavailableAtOnce(t *testing.T) {
 		t.Errorf("Known is %v", err)
 	}
 }
+
+// While the issuer can't be reached, nobody knows whether it has published a key meanwhile.
+func TestAnUnknownKidWhoseFetchFailsIsUnavailable(t *testing.T) {
+	i := newIssuer(t, says(jwks(t, "1")))
+	r := run(t, keyset.RemoteOptions{URL: i.URL})
+	r.until(t, keyset.Success)
+	i.now(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+	for _, test := range []struct {
+		name, kid string
+		want      int
+	}{
+		{"the kid that waits for the fetch", "2", -1},
+		{"the same kid in the cooldown", "2", -1},
+		{"another kid, for which nobody asked", "3", 0},
+		{"a kid that is there", "1", 1},
+	} {
+		if got := r.count(t, test.kid); got != test.want {
+			t.Errorf("%s: %d keys, want %d", test.name, got, test.want)
+		}
+	}
+	var unavailable *keyset.UnavailableError
+	if _, err := r.Known("2", "ES256"); !errors.As(err, &unavailable) {
+		t.Errorf("a look at it says %v", err)
+	}
+	i.now(says(jwks(t, "1")))
+	r.until(t, keyset.Success)
+	if got := r.count(t, "2"); got != 0 {
+		t.Errorf("%d keys, though the issuer says that it has none of this kid", got)
+	}
+}

@@ -49,6 +49,7 @@ type Remote struct {
 	attempted bool          // one has ended
 	ended     bool          // Run has
 	asked     time.Time     // when an unknown kid last caused a fetch
+	askedFor  string        // that kid
 	next      time.Time     // when the next fetch is due
 	confirmed time.Time     // when the set was last known to be the issuer's, at first when the Remote was made
 	failure   error         // of the last fetch
@@ -84,7 +85,8 @@ func (r *Remote) Age() time.Duration {
 }
 
 // Keys is like [Set.Keys]. For a kid that isn't known it waits for one fetch, if the cooldown allows one; before the first
-// set it waits for the first fetch and is an *[UnavailableError] after it.
+// set it waits for the first fetch and is an *[UnavailableError] after it. So it is when the fetch that the kid waited for, or
+// caused before, failed and none has succeeded since: the key may be one that the issuer has published meanwhile.
 func (r *Remote) Keys(ctx context.Context, kid, algorithm string) ([]Key, error) {
 	seen := r.load()
 	if keys, known := r.look(ctx, kid, algorithm); known {
@@ -92,11 +94,13 @@ func (r *Remote) Keys(ctx context.Context, kid, algorithm string) ([]Key, error)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, longestWait, errWait)
 	defer cancel()
+	waited := false
 	for range 3 { // a set that has just come, a fetch that began before the key was published, and one that didn't
-		fetched := r.ask(seen)
+		fetched := r.ask(seen, kid)
 		if fetched == nil {
 			break
 		}
+		waited = true
 		select {
 		case <-fetched:
 		case <-ctx.Done():
@@ -109,10 +113,18 @@ func (r *Remote) Keys(ctx context.Context, kid, algorithm string) ([]Key, error)
 			return keys, nil
 		}
 	}
-	if seen == nil {
-		return nil, r.unavailable()
+	return nil, r.missing(seen, kid, waited)
+}
+
+// missing is why there is no key for a kid, after a wait or none; nil: the issuer has no such key.
+func (r *Remote) missing(seen *Set, kid string, waited bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wanted := waited || !r.asked.IsZero() && r.askedFor == kid
+	if seen == nil || r.failure != nil && wanted {
+		return &UnavailableError{Err: r.failure, RetryAfter: max(time.Second, time.Until(r.next))}
 	}
-	return nil, nil
+	return nil
 }
 
 // Wait waits until there are keys or the first attempt to fetch them has ended.
@@ -120,7 +132,7 @@ func (r *Remote) Wait(ctx context.Context) {
 	if r.Ready() {
 		return
 	}
-	if first := r.ask(nil); first != nil {
+	if first := r.ask(nil, ""); first != nil {
 		select {
 		case <-first:
 		case <-ctx.Done():
@@ -130,11 +142,12 @@ func (r *Remote) Wait(ctx context.Context) {
 
 // Known is like Keys, but neither causes a fetch nor waits for one.
 func (r *Remote) Known(kid, algorithm string) ([]Key, error) {
-	if !r.Ready() {
-		return nil, r.unavailable()
+	seen := r.load()
+	keys, known := r.look(context.Background(), kid, algorithm) // a set doesn't wait
+	if known {
+		return keys, nil
 	}
-	keys, _ := r.look(context.Background(), kid, algorithm) // a set doesn't wait
-	return keys, nil
+	return nil, r.missing(seen, kid, false)
 }
 
 var errWait = errors.New("waited long enough for keys")
@@ -151,7 +164,7 @@ func (r *Remote) look(ctx context.Context, kid, algorithm string) (keys []Key, k
 
 // ask returns what to wait for when the set that was seen doesn't have a key: the end of the fetch in flight, or of one
 // that it causes. nil means that no fetch is near.
-func (r *Remote) ask(seen *Set) <-chan struct{} {
+func (r *Remote) ask(seen *Set, kid string) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -168,15 +181,9 @@ func (r *Remote) ask(seen *Set) <-chan struct{} {
 	case !r.asked.IsZero() && time.Since(r.asked) < r.options.Cooldown:
 		return nil
 	}
-	r.asked, r.fetching = time.Now(), true
+	r.asked, r.askedFor, r.fetching = time.Now(), kid, true
 	r.wanted <- struct{}{} // there is room: begin empties it, and fetching keeps others away until then
 	return r.done
-}
-
-func (r *Remote) unavailable() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return &UnavailableError{Err: r.failure, RetryAfter: max(time.Second, time.Until(r.next))}
 }
 
 func (r *Remote) documentURL() string {

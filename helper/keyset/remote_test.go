@@ -115,12 +115,13 @@ func TestAKeyThatIsAddedEndsNoGeneration(t *testing.T) {
 }
 
 func TestTenThousandUnknownKidsMakeOneFetch(t *testing.T) {
-	i := newIssuer(t, says(jwks(t, "1")))
+	set := says(jwks(t, "1"))
+	i := newIssuer(t, set)
 	r := run(t, keyset.RemoteOptions{URL: i.URL})
 	r.until(t, keyset.Success)
 	entered := make(chan struct{})
 	release := make(chan struct{})
-	i.now(func(http.ResponseWriter, *http.Request) { close(entered); <-release }) // a second fetch at once would panic
+	i.now(func(w http.ResponseWriter, r *http.Request) { close(entered); <-release; set(w, r) }) // a second fetch at once would panic
 	var all sync.WaitGroup
 	for n := range 10_000 {
 		all.Go(func() {

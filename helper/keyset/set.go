@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -89,6 +90,20 @@ func (s *Set) Len() int { return len(s.keys) }
 // has says whether a key has the ID kid, for whatever algorithm.
 func (s *Set) has(kid string) bool {
 	return kid != "" && slices.ContainsFunc(s.keys, func(key Key) bool { return key.ID == kid })
+}
+
+// Fit says whether any key may verify signatures made with one of algorithms. The error names the kinds of the keys.
+func (s *Set) Fit(algorithms []string) error {
+	var kinds []string
+	for _, key := range s.keys {
+		if slices.ContainsFunc(algorithms, key.Fits) {
+			return nil
+		}
+		kinds = append(kinds, key.Kind())
+	}
+	slices.Sort(kinds)
+	return fmt.Errorf("no key fits the algorithms %s: the kinds of its keys are %s",
+		strings.Join(algorithms, ", "), strings.Join(slices.Compact(kinds), ", "))
 }
 
 // within says whether every key of s is among the keys of other.
