@@ -6,6 +6,7 @@ import (
 	"gatehouse/handler/proxy"
 	"gatehouse/helper/breaker"
 	"gatehouse/helper/config"
+	"gatehouse/helper/upstream"
 )
 
 // RouteInfo describes one route to a person.
@@ -48,9 +49,26 @@ type BackendInfo struct {
 	URL      string `json:"url"`
 	Address  string `json:"address,omitempty"` // of the URL's host, where that is followed
 	InFlight int64  `json:"in_flight"`
-	Healthy  bool   `json:"healthy"` // as far as its active checks go
-	Ejected  bool   `json:"ejected"` // its own requests kept failing
-	Draining bool   `json:"draining"`
+	State    string `json:"state"`    // draining, down, ejected or up, the first that is so
+	Healthy  bool   `json:"healthy"`  // neither down nor ejected
+	Ejected  bool   `json:"ejected"`  // its own requests kept failing
+	Draining bool   `json:"draining"` // an operator wants it to get no new requests
+}
+
+func backendInfo(b upstream.Status) BackendInfo {
+	info := BackendInfo{URL: b.Name, InFlight: b.InFlight(), State: "up", Healthy: b.Up && !b.Ejected, Ejected: b.Ejected, Draining: b.Draining()}
+	switch {
+	case info.Draining:
+		info.State = "draining"
+	case !b.Up: // its active checks fail
+		info.State = "down"
+	case b.Ejected:
+		info.State = "ejected"
+	}
+	if b.Address.IsValid() {
+		info.Address = b.Address.String()
+	}
+	return info
 }
 
 // Upstreams lists the upstreams, by name, with their state at this moment.
@@ -60,11 +78,7 @@ func (g *Gateway) Upstreams() []UpstreamInfo {
 	for i, u := range upstreams {
 		u.Breaker = u.breaker.State().String()
 		for _, b := range u.pool.Pool.Backends() {
-			info := BackendInfo{URL: b.Name, InFlight: b.InFlight(), Healthy: b.Up, Ejected: b.Ejected, Draining: b.Draining()}
-			if b.Address.IsValid() {
-				info.Address = b.Address.String()
-			}
-			u.Backends = append(u.Backends, info)
+			u.Backends = append(u.Backends, backendInfo(b))
 		}
 		now[i] = u
 	}

@@ -56,7 +56,7 @@ routes:
 	if got := s.get("/sales/api"); got.StatusCode != 503 || got.code() != "no_backend" || got.Header.Get("Retry-After") == "" || len(other.seen()) > 0 {
 		t.Errorf("without a backend: %d %s", got.StatusCode, got.body)
 	}
-	if u := s.gw.Upstreams()[0]; u.Backends[0].Healthy || u.Backends[0].Ejected || u.Backends[0].Draining {
+	if u := s.gw.Upstreams()[0]; u.Backends[0].State != "down" || u.Backends[0].Healthy || u.Backends[0].Ejected || u.Backends[0].Draining {
 		t.Errorf("it's shown as %+v", u)
 	}
 	ill.Store(false)
