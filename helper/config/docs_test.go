@@ -47,7 +47,7 @@ variable that isn't set or is empty; without one, a variable that isn't set is a
 parsed: whatever a value contains, it is one value. Unquoted, it may be a number (` + "`max: ${N}`" + `); quoted, it is a text.
 
 Files are named by an absolute path, or by one that begins in the **working directory** of the process, not in the folder of this
-file: under systemd that is ` + "`WorkingDirectory`" + `, in a container the image's ` + "`WORKDIR`" + `.
+file: under systemd that is ` + "`WorkingDirectory`" + `, in the container image it is ` + "`/`" + `.
 
 Unknown keys, duplicate keys, keys without a value, aliases, tags, merge keys and a second document are problems. All problems are
 reported at once, each as ` + "`FILE:LINE:COLUMN: KEY: what, and what to do`" + `.
