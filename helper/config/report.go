@@ -32,12 +32,29 @@ type mark struct {
 func (m mark) shown() string {
 	switch {
 	case m.variables == "":
-		return strconv.Quote(m.text)
+		return quoted(m.text)
 	case variable.FindString(m.text) == m.text:
 		return "the value of the environment variable " + m.variables
 	default:
-		return strconv.Quote(m.text) + " with " + m.variables + " from the environment"
+		return quoted(m.text) + " with " + m.variables + " from the environment"
 	}
+}
+
+// quoted is a value without what may be a password: what stands before an @, as in a URL, and a URL's query.
+func quoted(value string) string {
+	scheme, rest, isURL := strings.Cut(value, "://")
+	if isURL = isURL && !strings.ContainsAny(scheme, ":@"); isURL {
+		scheme += "://"
+	} else {
+		scheme, rest = "", value
+	}
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 && !strings.HasPrefix(rest, "/") {
+		rest = "***" + rest[at:]
+	}
+	if place, _, has := strings.Cut(rest, "?"); has && isURL {
+		rest = place + "?***"
+	}
+	return strconv.Quote(scheme + rest)
 }
 
 func (r *report) add(line, column int, key, message string) {

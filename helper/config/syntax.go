@@ -50,9 +50,6 @@ func validHost(host string) bool {
 // backendURL checks where a request can be sent to.
 func (s section) backendURL(text string) {
 	shown := s.written()
-	if strings.Contains(text, "@") {
-		shown = "this" // it may have a password in it
-	}
 	if path, ok := strings.CutPrefix(text, "unix:"); ok {
 		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 			s.refuse("%s is not a socket: write unix:/path.sock", shown)
