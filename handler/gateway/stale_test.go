@@ -15,8 +15,15 @@ import (
 // connection at the moment when the backend gives it up.
 type closesIdle struct {
 	net.Listener
+	hold chan struct{} // the first answer on a connection waits until it is closed
 	mu   sync.Mutex
 	seen []string // methods that arrived, also in vain
+}
+
+func (b *closesIdle) arrived() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.seen)
 }
 
 func newClosesIdle(t *testing.T) *closesIdle {
@@ -25,7 +32,7 @@ func newClosesIdle(t *testing.T) *closesIdle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &closesIdle{Listener: listener}
+	b := &closesIdle{Listener: listener, hold: make(chan struct{})}
 	var group sync.WaitGroup
 	group.Go(func() {
 		for {
@@ -48,6 +55,7 @@ func newClosesIdle(t *testing.T) *closesIdle {
 						return
 					}
 					_, _ = io.Copy(io.Discard, r.Body)
+					<-b.hold
 					answer := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
 					if r.Method != http.MethodHead {
 						answer += "ok"
@@ -65,6 +73,7 @@ func newClosesIdle(t *testing.T) *closesIdle {
 // without retries (X-16); and no other is sent twice.
 func TestAStaleConnectionCostsNoIdempotentRequest(t *testing.T) {
 	backend := newClosesIdle(t)
+	close(backend.hold)
 	s := start(t, backend.Addr().String(), `
 upstreams: {app: {url: "http://BACKEND", retry: {attempts: 1}, breaker: {failures: 1, open_for: 1h}, route: {path: /, auth: none}}}
 `)
@@ -92,5 +101,46 @@ upstreams: {app: {url: "http://BACKEND", retry: {attempts: 1}, breaker: {failure
 	defer backend.mu.Unlock()
 	if sent := backend.seen[before:]; len(sent) != 1 {
 		t.Errorf("POST arrived as %v", sent)
+	}
+}
+
+// Where many kept-alive connections are stale, a request arrives twice at most, and
+// once when it mustn't be repeated, whatever the client says about it.
+func TestManyStaleConnectionsCostOneMoreAttempt(t *testing.T) {
+	for _, row := range []struct {
+		name, method, body string
+		headers            []string
+		most               int
+	}{
+		{"GET", "GET", "", nil, 2},
+		{"GET with a body", "GET", "x", nil, 2},
+		{"HEAD", "HEAD", "", nil, 2},
+		{"GET with an expectation", "GET", "", []string{"Expect: 100-continue"}, 2},
+		{"POST", "POST", "x", nil, 1},
+		{"POST that says it is idempotent", "POST", "x", []string{"Idempotency-Key: 1"}, 1},
+		{"the same without a body", "POST", "", []string{"Idempotency-Key: 1"}, 1},
+		{"PATCH that says so otherwise", "PATCH", "x", []string{"X-Idempotency-Key: 1"}, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			const connections = 8
+			backend := newClosesIdle(t)
+			s := start(t, backend.Addr().String(), `
+upstreams: {app: {url: "http://BACKEND", retry: {attempts: 1}, eject: {failures: 0}, route: {path: /, auth: none}}}
+`)
+			var clients sync.WaitGroup
+			for range connections {
+				clients.Go(func() { s.get("/") })
+			}
+			until(t, "all connections are in use", func() bool { return backend.arrived() == connections })
+			close(backend.hold)
+			clients.Wait()
+			got := s.do(row.method, "/", row.body, row.headers...)
+			if n := backend.arrived() - connections; n > row.most {
+				t.Errorf("it arrived %d times", n)
+			}
+			if want := map[int]int{1: 502, 2: 200}[row.most]; got.StatusCode != want {
+				t.Errorf("it is answered %d %s", got.StatusCode, got.body)
+			}
+		})
 	}
 }

@@ -46,7 +46,7 @@ func (b *builder) upstream(name string) error {
 		return err
 	}
 	built.proxy = &proxy.Upstream{
-		Pool: backends.Pool, Guard: b.guard, Consumed: b.consumed, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle),
+		Pool: backends.Pool, Guard: b.guard, Consumed: b.consumed, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle), Lease: time.Duration(u.Timeouts.ResponseHeader),
 		Failing: u.Breaker.Statuses.Contains, Retry: retryPolicy(u.Retry), Budget: budget, Key: hashKey(u.HashBy),
 		Observer: callObserver{keep(b, b.deps.Observer.Retries(name, u.Retry.On)), backends.backends, b.deps.Observer.Spoof},
 	}

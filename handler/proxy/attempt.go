@@ -1,18 +1,14 @@
 package proxy
 
 import (
-	"context"
 	"net/http"
-	"net/http/httptrace"
+	"slices"
 	"strconv"
 	"time"
 
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/retry"
 )
-
-// maxStale bounds the attempts on connections that the backend was closing.
-const maxStale = 3
 
 // try makes one attempt and says whether another one follows.
 func (c *call) try(w http.ResponseWriter, r *http.Request) bool {
@@ -29,12 +25,13 @@ func (c *call) try(w http.ResponseWriter, r *http.Request) bool {
 		c.endSpan("")
 		return c.pause()
 	}
-	c.verdict = classify(c.ctx, c.request, c.err)
+	c.verdict = c.acquit(r, classify(c.ctx, c.request, c.err))
 	c.endSpan(c.verdict.problem.Code)
 	failure := retry.Failure{Kind: c.verdict.kind, Method: r.Method}
 	if c.metStaleConnection(failure) && c.rewind() {
-		c.stale++
+		c.stale = true
 		c.tries--
+		c.backend.CloseIdle() // they are as old
 		return true
 	}
 	c.report(c.verdict.outcome)
@@ -44,12 +41,17 @@ func (c *call) try(w http.ResponseWriter, r *http.Request) bool {
 // begin makes everything ready for an attempt.
 func (c *call) begin(r *http.Request) {
 	c.err = nil
-	c.reused.Store(false)
+	if c.sending == nil {
+		c.sending = &c.first
+	} else {
+		c.sending = new(sending) // what is left of an earlier attempt may still tell
+	}
 	if c.body != nil {
 		r.Body = c.reader
 	}
 	c.watch.touch()
 	c.started = time.Now()
+	c.beginLease()
 }
 
 // report tells the pool what an attempt said about its backend.
@@ -85,7 +87,7 @@ func (c *call) another(f retry.Failure) bool {
 		c.attempt.Release()
 		return false
 	}
-	c.backend = next
+	c.backend, c.stale = next, false
 	c.upstream.Observer.Retried(reason(f))
 	return true
 }
@@ -138,27 +140,20 @@ func (c *call) pause() bool {
 	return true
 }
 
-// noticeReuse makes an attempt know whether its connection is a kept-alive one,
-// where that matters: net/http itself sends what it takes to be repeatable again
-// when the backend closes such a connection at the wrong moment, but not a PUT or
-// a DELETE, which are idempotent too (RFC 9110 section 9.2.2).
-func (c *call) noticeReuse(ctx context.Context, method string) context.Context {
-	if !netHTTPForgets(method) {
-		return ctx
-	}
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { c.reused.Store(info.Reused) },
-	})
-}
-
-func netHTTPForgets(method string) bool {
-	return method == http.MethodPut || method == http.MethodDelete
-}
-
 // metStaleConnection says whether the attempt failed on a kept-alive connection
-// that the backend was closing, which says nothing about the backend. It counts
-// for no limit of attempts.
+// that the backend was closing, which says nothing about the backend. It is made
+// again once, whatever the limit of attempts, where sending twice does no harm: the
+// method is idempotent (RFC 9110 section 9.2.2), or the operator says so.
 func (c *call) metStaleConnection(f retry.Failure) bool {
-	return c.verdict.retryable && f.Kind == retry.Reset && netHTTPForgets(f.Method) && c.reused.Load() &&
-		c.stale < maxStale && !c.exchange.Writer.Begun() && c.replayable(f.Kind)
+	return c.verdict.retryable && f.Kind == retry.Reset && c.sending.reused && !c.stale &&
+		(idempotent(f.Method) || slices.Contains(c.upstream.Retry.Methods, f.Method)) &&
+		!c.exchange.Writer.Begun() && c.replayable(f.Kind)
+}
+
+func idempotent(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	return false
 }

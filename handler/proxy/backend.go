@@ -28,14 +28,18 @@ func (b *buffers) Put(p []byte) { b.pool.Put((*[copyBuffer]byte)(p)) }
 // requests that a handler of this package has begun, of any route.
 func Reverse(b *upstream.Backend) http.Handler {
 	rp := httputil.NewSingleHostReverseProxy(b.Target)
+	sender := newSender(b)
 	// Director runs before hop-by-hop removal, so a client could remove what it
 	// sets by naming it in Connection. Rewrite runs after.
 	rp.Director = nil //nolint:staticcheck // clearing the deprecated field is the point
-	rp.Rewrite = func(pr *httputil.ProxyRequest) { callOf(pr.In.Context()).rewrite(pr) }
+	rp.Rewrite = func(pr *httputil.ProxyRequest) {
+		callOf(pr.In.Context()).rewrite(pr)
+		sender.once(pr.Out)
+	}
 	rp.ModifyResponse = func(res *http.Response) error { return callOf(res.Request.Context()).answered(res) }
 	rp.ErrorHandler = func(_ http.ResponseWriter, r *http.Request, err error) { callOf(r.Context()).err = err }
 	rp.ErrorLog = log.New(io.Discard, "", 0) // what went wrong stands in the access log, with its code
-	rp.Transport = b.Transport
+	rp.Transport = sender
 	rp.BufferPool = newBuffers()
 	return rp
 }

@@ -25,6 +25,8 @@ type requestBody struct {
 	whole    atomic.Bool // read to its end
 	in       http.Header // trailers as they came
 	watch    *watchdog
+	waited   atomic.Int64 // for the client, in reads that have ended; nanoseconds
+	since    atomic.Int64 // when the read that runs began, by watch; 0: none runs
 
 	trailers sync.Mutex  // an earlier attempt may still be reading
 	out      http.Header // trailers as they go on; filled at the end of the body
@@ -36,10 +38,13 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	if b.over {
 		return 0, http.ErrBodyReadAfterClose // not EOF: half a body would look whole
 	}
+	began := time.Since(b.watch.start)
+	b.since.Store(int64(began))
 	b.exchange.Waiting.Add(1)
 	n, err := b.ReadCloser.Read(p)
 	b.exchange.Waiting.Add(-1)
-	b.watch.touch()
+	b.waited.Add(int64(b.watch.touch() - began))
+	b.since.Store(0)
 	total := b.read.Add(int64(n))
 	if b.limit > 0 && total > b.limit {
 		return 0, b.fail(errBodyTooLarge)
@@ -54,6 +59,19 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		return n, b.fail(err)
 	}
 	return n, err
+}
+
+// clientTime is how long the call has waited for the client to send the body, up
+// to now (since the watchdog's start).
+func (b *requestBody) clientTime(now time.Duration) time.Duration {
+	if b == nil {
+		return 0
+	}
+	waited := time.Duration(b.waited.Load())
+	if since := time.Duration(b.since.Load()); since > 0 {
+		waited += max(0, now-since)
+	}
+	return waited
 }
 
 // passTrailers says where the trailers of the next attempt belong; they are those

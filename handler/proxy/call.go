@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"gatehouse/helper/exchange"
@@ -35,8 +34,10 @@ type call struct {
 	began    time.Time     // the first attempt
 	started  time.Time     // this attempt
 	tries    int           // attempts as the retry policy counts them
-	stale    int           // attempts on connections that were being closed
-	reused   atomic.Bool   // this attempt's connection has served another request
+	stale    bool          // this attempt follows one on a connection that was being closed
+	sending  *sending      // how far this attempt has come
+	first    sending       // the first attempt's
+	lease    *time.Timer   // nil: the call is no trial, or has no body
 	verdict  verdict       // on the attempt, where err is set
 	err      error         // why the attempt failed before an answer began
 	ended    bool          // the answer's body ended, well or not
@@ -54,6 +55,7 @@ func (c *call) do(w http.ResponseWriter, r *http.Request) {
 	defer func() { // also when httputil panics with ErrAbortHandler
 		c.attempt.Release()
 		c.watch.stop()
+		c.endLease()
 		c.request.end()
 		c.settle()
 		c.endSpan(ex.Code)
@@ -81,10 +83,7 @@ func (c *call) answered(res *http.Response) error {
 	c.spanAnswered(res.StatusCode)
 	c.upstream.Observer.Answered(c.backend, time.Since(c.started))
 	ex.UpstreamTime = time.Since(c.began)
-	outcome := exchange.Success
-	if c.upstream.Failing(res.StatusCode) {
-		outcome = exchange.Failure
-	}
+	outcome := c.outcome(res)
 	c.report(outcome)
 	if c.another(retry.Failure{Kind: retry.Status, Status: res.StatusCode, Method: res.Request.Method}) {
 		return errHeldBack
@@ -112,6 +111,29 @@ func (c *call) answered(res *http.Response) error {
 	c.answer = answerBody{ReadCloser: res.Body, call: c}
 	res.Body = &c.answer
 	return nil
+}
+
+// outcome is what an answer says about the upstream. That it doesn't know a method
+// or a protocol version which the client has made up is no failure.
+func (c *call) outcome(res *http.Response) exchange.Outcome {
+	switch status := res.StatusCode; {
+	case !c.upstream.Failing(status):
+		return exchange.Success
+	case (status == http.StatusNotImplemented || status == http.StatusHTTPVersionNotSupported) && !standard(res.Request.Method):
+		return exchange.Cancelled
+	}
+	return exchange.Failure
+}
+
+// standard says whether a method is one that every server should know (RFC 9110
+// section 9, RFC 5789).
+func standard(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+		http.MethodConnect, http.MethodTrace:
+		return true
+	}
+	return false
 }
 
 // switchesAsAsked says whether a 101 switches to the protocol that the request

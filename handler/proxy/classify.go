@@ -80,7 +80,7 @@ func clientFault(ctx context.Context, body *requestBody, err error) (verdict, bo
 	case errors.Is(fault, errBodyTooLarge):
 		return neutral(problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true}), true
 	case errors.Is(cause, errClientStalled):
-		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body came too slowly.", Close: true}), true
+		return slowBody(), true
 	case fault != nil: // before the context: a body that breaks off ends that too
 		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body broke off or isn't well formed.", Close: true}), true
 	case errors.Is(cause, context.Canceled):
@@ -117,13 +117,17 @@ func upstreamFault(err error) verdict {
 		return unreachable("connection_refused")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), errors.As(err, &op), err.Error() == serverClosedIdle:
-		return failure(problem.UpstreamReset, "connection_terminated", "The upstream broke the connection; try again.").as(retry.Reset)
+		return reset()
 	}
 	return failure(problem.UpstreamBadResponse, "http_protocol_error", "The upstream's answer couldn't be understood.")
 }
 
 func unreachable(proxyError string) verdict {
 	return failure(problem.UpstreamUnreachable, proxyError, "The upstream can't be reached at the moment; try again later.").as(retry.Connect)
+}
+
+func reset() verdict {
+	return failure(problem.UpstreamReset, "connection_terminated", "The upstream broke the connection; try again.").as(retry.Reset)
 }
 
 func failure(code problem.Code, proxyError, detail string) verdict {

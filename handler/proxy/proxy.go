@@ -20,6 +20,7 @@ type Upstream struct {
 	Consumed credential.Remover // the cookies and parameters that have the gateway's tokens
 	Host     Host
 	Idle     time.Duration         // no byte either way; 0: no limit
+	Lease    time.Duration         // how long a trial may take to send its body; 0: no limit
 	Failing  func(status int) bool // which statuses speak against the upstream
 	Retry    retry.Policy
 	Budget   *retry.Budget
@@ -119,14 +120,14 @@ func (h *handler) serve(c *call, w http.ResponseWriter, r *http.Request) {
 	c.path = route.Rewrite(ex.RawPath, h.options.Strip, h.options.Prefix, h.options.Rewrite)
 	c.watch = watchdog{exchange: ex, cancel: cancel, total: h.options.Timeout, idle: h.upstream.Idle}
 	c.copy = h.options.Mirror.draw(r)
-	r = r.WithContext(c.noticeReuse(ctx, r.Method))
+	r = r.WithContext(ctx)
 	if r.ContentLength != 0 {
 		c.request = &requestBody{ReadCloser: r.Body, exchange: ex, limit: ex.BodyLimit, in: r.Trailer, watch: &c.watch}
 		r.Body = c.request
 		if r.ContentLength <= retry.MaxBody {
 			c.body = retry.NewBody(c.request, r.ContentLength)
 			c.rewind()
-			r.GetBody = c.body.Open // net/http sends again what never reached the backend
+			r.GetBody = c.body.Open // net/http sends again what never went out
 		}
 		ex.Writer.ExtendDeadline() // 100 Continue is written by the first read of the body
 	}

@@ -80,8 +80,12 @@ func (w *watchdog) fire() {
 	}
 }
 
-// touch records that a byte went by.
-func (w *watchdog) touch() { w.last.Store(int64(time.Since(w.start))) }
+// touch records that a byte went by, and returns when, since start.
+func (w *watchdog) touch() time.Duration {
+	now := time.Since(w.start)
+	w.last.Store(int64(now))
+	return now
+}
 
 // left is how much of the request's time is left.
 func (w *watchdog) left() time.Duration {

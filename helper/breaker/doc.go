@@ -18,7 +18,7 @@
 //
 // Guaranteed: of the requests of one half-open period, those that are out and
 // those that have succeeded are together never more than HalfOpenRequests; a
-// neutral result gives its place to the next request; a result counts only for
+// neutral result, or Permit.Yield, gives its place to the next request; a result counts only for
 // the period that admitted its request, so that a late one changes nothing;
 // time is monotonic, so that a step of the wall clock neither opens, closes nor
 // prolongs anything; when no request is out and the open time is over, the next

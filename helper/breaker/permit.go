@@ -34,6 +34,21 @@ func (p *Permit) Neutral() {
 	}
 }
 
+// Trial says whether the request is one of the trials of a half-open breaker.
+func (p *Permit) Trial() bool {
+	phase := p.phase.Load()
+	return phase != nil && phase.state == HalfOpen
+}
+
+// Yield gives the place of a trial to the next request, because the client keeps
+// this one waiting; what is reported later counts nothing. A permit that is no
+// trial keeps its say.
+func (p *Permit) Yield() {
+	if phase := p.phase.Load(); phase != nil && phase.state == HalfOpen && p.phase.CompareAndSwap(phase, nil) {
+		phase.neutral()
+	}
+}
+
 // spend empties the permit. The load spares the deferred Neutral, which nearly
 // always comes second, an atomic write.
 func (p *Permit) spend() *phase {

@@ -25,14 +25,14 @@
 // connections or answers wrongly is down within Interval × UnhealthyAfter; a
 // Group never ejects more than its share of the backends; after an ejection one
 // request is the trial, and no other goes to the backend until that one has
-// reported; a trial that ends neutral gives its place to the next request; and a
+// reported; a trial that ends neutral, or yields because its client keeps it
+// waiting, gives its place to the next request; and a
 // result counts only for the stay, in or out, that admitted its request.
 //
 // Not guaranteed: a backend that doesn't answer at all is down one Timeout
 // later. Two changes within the same instant may be told to the hooks in either
 // order.
 //
-// Every type but Permit may be used concurrently; a Permit belongs to one
-// goroutine. Asking costs one or two atomic loads; there are no locks. The only
+// Every type may be used concurrently. Asking costs one or two atomic loads; there are no locks. The only
 // goroutines are those of Checker.Run, which waits for them.
 package health

@@ -96,7 +96,7 @@ func (g *Group) Acquire(index int, p *Permit) bool {
 	if now.out && (!now.over() || !now.trial.CompareAndSwap(false, true)) {
 		return false
 	}
-	p.stay = now
+	p.stay.Store(now)
 	return true
 }
 

@@ -7,9 +7,23 @@ import (
 
 // Permit is the right to send one request to a backend. Of the calls of its
 // methods only the first after Acquire counts; the zero Permit reports nothing.
-// It must not be copied while it is held.
+// It must not be copied. Its methods may be called concurrently.
 type Permit struct {
-	stay *stay // nil: nothing to report
+	stay atomic.Pointer[stay] // nil: nothing to report
+}
+
+// Trial says whether the request is the trial of an ejected backend.
+func (p *Permit) Trial() bool {
+	s := p.stay.Load()
+	return s != nil && s.out
+}
+
+// Yield gives the place of a trial to the next request; what is reported later
+// counts nothing. A permit that is no trial keeps its say.
+func (p *Permit) Yield() {
+	if s := p.stay.Load(); s != nil && s.out && p.stay.CompareAndSwap(s, nil) {
+		s.trial.Store(false)
+	}
 }
 
 // Success reports that the backend did its work.
@@ -34,10 +48,13 @@ func (p *Permit) Neutral() {
 	}
 }
 
+// spend empties the permit. The load spares the deferred Neutral, which nearly
+// always comes second, an atomic write.
 func (p *Permit) spend() *stay {
-	s := p.stay
-	p.stay = nil
-	return s
+	if p.stay.Load() == nil {
+		return nil
+	}
+	return p.stay.Swap(nil)
 }
 
 // stay is the time from one change of a backend to the next: in, among those that

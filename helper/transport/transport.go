@@ -57,15 +57,17 @@ func New(o Options) *http.Transport {
 
 func (o Options) dial() func(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: keepAlive}
-	switch {
-	case o.Socket != "":
-		return func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", o.Socket)
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		switch {
+		case o.Socket != "":
+			network, address = "unix", o.Socket
+		case o.Address != "":
+			address = o.Address
 		}
-	case o.Address != "":
-		return func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, network, o.Address)
+		dialed, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
 		}
+		return &conn{Conn: dialed}, nil
 	}
-	return dialer.DialContext
 }

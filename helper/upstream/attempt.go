@@ -10,6 +10,7 @@ type Attempt struct {
 	set     *set
 	backend *Backend // nil: it holds no place
 	permit  health.Permit
+	crowded bool // there was no connection left for it
 	tried   []*Backend
 	room    [3]*Backend // for tried: more attempts are rare
 	mercy   mercy
@@ -53,8 +54,8 @@ func (p *Pool) Pick(a *Attempt, key uint64) *Backend {
 }
 
 func (a *Attempt) take(b *Backend) *Backend {
-	b.acquire()
-	a.backend = b
+	inFlight := b.acquire()
+	a.backend, a.crowded = b, b.MaxConns > 0 && inFlight > b.MaxConns
 	if a.tried == nil {
 		a.tried = a.room[:0]
 	}
@@ -98,6 +99,17 @@ func (a *Attempt) Success() { a.permit.Success() }
 
 // Failure reports that the backend failed.
 func (a *Attempt) Failure() { a.permit.Failure() }
+
+// Trial says whether the attempt is the trial of an ejected backend.
+func (a *Attempt) Trial() bool { return a.permit.Trial() }
+
+// Yield gives the place of a trial to another request; what is reported later
+// counts nothing. Alone of the methods it may be called on any goroutine.
+func (a *Attempt) Yield() { a.permit.Yield() }
+
+// Crowded says whether all connections of the backend were taken when it was
+// picked, so that the attempt has to wait for one.
+func (a *Attempt) Crowded() bool { return a.crowded }
 
 // Release gives the place back. An attempt that wasn't reported on says nothing
 // about its backend. It does nothing when the attempt holds no place.

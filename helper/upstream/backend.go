@@ -62,11 +62,12 @@ func (b *Backend) id() string {
 	return b.Name + " at " + b.Address.String()
 }
 
-func (b *Backend) acquire() {
-	b.inFlight.Add(1)
+// acquire takes a place and returns how many are taken.
+func (b *Backend) acquire() int64 {
 	if b.configured != nil {
 		b.configured.inFlight.Add(1)
 	}
+	return b.inFlight.Add(1)
 }
 
 func (b *Backend) release() {
@@ -97,7 +98,8 @@ func (b *Backend) Draining() bool {
 	return b.draining.Load()
 }
 
-func (b *Backend) closeIdle() {
+// CloseIdle closes the connections that no request uses.
+func (b *Backend) CloseIdle() {
 	if t, ok := b.Transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}

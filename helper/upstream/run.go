@@ -43,7 +43,7 @@ func (p *Pool) Run(ctx context.Context) error {
 	}
 	for _, b := range p.current.Load().backends {
 		if b.configured != nil {
-			b.closeIdle()
+			b.CloseIdle()
 		}
 	}
 	return nil
@@ -63,7 +63,7 @@ func (p *Pool) replace(members []resolved) {
 	p.current.Store(p.newSet(backends, weights, before))
 	for _, b := range before.backends {
 		if b.configured != nil && !slices.Contains(backends, b) {
-			b.closeIdle()
+			b.CloseIdle()
 		}
 	}
 }
