@@ -23,14 +23,20 @@ func buildOutside(t *testing.T) (program string) {
 	if err := os.CopyFS(folder, os.DirFS("testdata/customfilter")); err != nil {
 		t.Fatal(err)
 	}
-	sums, err := os.ReadFile("../go.sum") // what it needs has been downloaded for this module
-	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, "go.sum"), sums, 0o600)
+	// With the very modules of this one, all of which go test has downloaded, nothing else needs to be.
+	for _, name := range []string{"go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), content, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"mod", "edit", "-replace", "gatehouse=" + root}, {"build", "-mod=mod", "-o", "customfilter", "."}} {
+	for _, args := range [][]string{
+		{"mod", "edit", "-module", "example", "-require", "gatehouse@v0.0.0", "-replace", "gatehouse=" + root},
+		{"build", "-o", "customfilter", "."},
+	} {
 		cmd := exec.Command("go", args...)
 		cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
 		if output, err := cmd.CombinedOutput(); err != nil {
