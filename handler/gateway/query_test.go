@@ -52,7 +52,7 @@ func TestQueriesThatWouldEndTheRequestLine(t *testing.T) {
 }
 
 // h2Status sends a GET whose :path is as given, and returns the status of the answer, or reset.
-func h2Status(t *testing.T, address, path string) string {
+func h2Status(t *testing.T, address, path string, header ...[2]string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -62,7 +62,7 @@ func h2Status(t *testing.T, address, path string) string {
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	var block strings.Builder
 	encoder := hpack.NewEncoder(&block)
-	for _, f := range [][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "gw.test"}, {":path", path}} {
+	for _, f := range append([][2]string{{":method", "GET"}, {":scheme", "http"}, {":authority", "gw.test"}, {":path", path}}, header...) {
 		if err := encoder.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}); err != nil {
 			t.Fatal(err)
 		}
