@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -119,7 +120,13 @@ everything in Prometheus. Without a command it serves.`
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SilenceErrors = true // Main prints them, once
 	root.SilenceUsage = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if number := new(strconv.NumError); errors.As(err, &number) { // of a switch; other flags have errors of their own
+			text, _ := strings.CutSuffix(err.Error(), number.Error())
+			err = errors.New(text + "it is true or false")
+		}
+		return usageError{err}
+	})
 	root.AddCommand(p.serve(), p.validate(), p.explain(), p.test(), p.diff(), p.schema(), p.demo(), p.token(), p.keys(), p.routes(), p.health(), p.version())
 	return root
 }

@@ -143,6 +143,7 @@ func TestCalls(t *testing.T) {
 		{"an unknown flag", "serve --fast", 2, "", "unknown flag: --fast"},
 		{"a flag that has no value", "serve --config", 2, "", "flag needs an argument"},
 		{"a flag with a value of another type", "token --ttl soon", 2, "", "it is a duration such as 90s, 5m or 1h"},
+		{"a switch that is neither", "validate --strict=maybe", 2, "", `"--strict" flag: it is true or false`},
 		{"a flag with a number that is none", "demo --ports-from x", 2, "", "it is a whole number such as 18080"},
 		{"an unknown command with two letters swapped", "sreve", 2, "", "did you mean serve?"},
 		{"an unknown command of keys with two letters swapped", "keys nwe", 2, "", "did you mean new?"},

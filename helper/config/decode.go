@@ -169,6 +169,11 @@ func (d *decoder) decodeMap(node *yaml.Node, into reflect.Value, at place, refus
 		element := reflect.New(into.Type().Elem()).Elem()
 		setDefaults(element)
 		d.decode(value, key, element, at.named(name))
+		if element.Kind() == reflect.Struct && value.Kind != yaml.MappingNode && d.refused[at.entry(name).key] {
+			if _, misplaced := fieldsByKey(element.Type())[name]; misplaced {
+				return // nobody meant a section of this name, so that nothing is missing in it
+			}
+		}
 		into.SetMapIndex(reflect.ValueOf(name), element)
 	})
 }
