@@ -78,7 +78,7 @@ func located(err error, file string) error {
 
 // separate takes apart what errors.Join has joined.
 func separate(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the joint itself is looked for, not what is in it
+	joined, ok := err.(interface{ Unwrap() []error }) // the joint itself is looked for, not what is in it
 	if !ok {
 		return []error{err}
 	}
