@@ -26,6 +26,7 @@ type pool struct {
 	name     string
 	log      *zap.Logger
 	backends map[string]BackendObserver // by the URL as configured
+	failures map[string]*failures       // likewise
 	offline  bool                       // nobody is asked anything
 	end      func()                     // of its checks and lookups; nil: they don't run
 }
@@ -68,7 +69,7 @@ func (b *builder) pool(name string, u config.Upstream, budget *retry.Budget) (*p
 		key += fmt.Sprintf(" %d*%s", configured.Weight, maker.key)
 	}
 	made, err := shared(b, key, func() (*pool, func(), error) {
-		p := &pool{name: name, log: b.deps.Log, backends: make(map[string]BackendObserver), offline: b.deps.Offline}
+		p := &pool{name: name, log: b.deps.Log, backends: make(map[string]BackendObserver), failures: make(map[string]*failures), offline: b.deps.Offline}
 		options := upstream.Options{
 			Members: members, Picker: picker(u.Balance), Concurrency: int64(u.Concurrency.Max), Lookup: b.deps.lookup(),
 			Ejection: health.Ejection{Failures: u.Eject.Failures, For: time.Duration(u.Eject.For), MaxPercent: u.Eject.MaxPercent},
@@ -88,6 +89,7 @@ func (b *builder) pool(name string, u config.Upstream, budget *retry.Budget) (*p
 		}
 		p.Pool = upstream.NewPool(options, b.previous.pool(name))
 		for _, m := range members {
+			p.failures[m.Backend.Name] = &failures{}
 			p.backends[m.Backend.Name] = b.deps.Observer.Backend(name, m.Backend.Name, m.Backend.InFlight, func() bool { return p.Usable(m.Backend.Name) })
 		}
 		return p, func() {
@@ -161,11 +163,6 @@ func hashKey(by string) proxy.Key {
 		}
 	}
 	return address
-}
-
-func (p *pool) ejected(b *upstream.Backend) {
-	p.backends[b.Name].Ejected()
-	p.log.Warn("backend ejected: its requests keep failing", p.about(b)...)
 }
 
 func (p *pool) returned(b *upstream.Backend) {

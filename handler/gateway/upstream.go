@@ -48,7 +48,7 @@ func (b *builder) upstream(name string) error {
 	built.proxy = &proxy.Upstream{
 		Pool: backends.Pool, Guard: b.guard, Consumed: b.consumed, Host: hostPolicy(u.Host), Idle: time.Duration(u.Timeouts.Idle), Lease: time.Duration(u.Timeouts.ResponseHeader),
 		Failing: u.Breaker.Statuses.Contains, Retry: retryPolicy(u.Retry), Budget: budget, Key: hashKey(u.HashBy),
-		Observer: callObserver{keep(b, b.deps.Observer.Retries(name, u.Retry.On)), backends.backends, b.deps.Observer.Spoof},
+		Observer: callObserver{keep(b, b.deps.Observer.Retries(name, u.Retry.On)), backends, b.deps.Observer.Spoof},
 	}
 	b.upstreams[name] = built
 	b.snapshot.upstreams = append(b.snapshot.upstreams, UpstreamInfo{
@@ -101,9 +101,12 @@ func hostPolicy(host string) proxy.Host {
 // callObserver translates the proxy's reports into the metrics' handles.
 type callObserver struct {
 	RetryObserver
-	backends map[string]BackendObserver
-	spoof    func()
+	pool  *pool
+	spoof func()
 }
 
-func (o callObserver) Answered(b *upstream.Backend, d time.Duration) { o.backends[b.Name].Observe(d) }
-func (o callObserver) Spoofed()                                      { o.spoof() }
+func (o callObserver) Answered(b *upstream.Backend, d time.Duration) {
+	o.pool.backends[b.Name].Observe(d)
+}
+func (o callObserver) Failed(b *upstream.Backend, f proxy.Failure) { o.pool.failed(b, f) }
+func (o callObserver) Spoofed()                                    { o.spoof() }

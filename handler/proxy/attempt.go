@@ -34,6 +34,7 @@ func (c *call) try(w http.ResponseWriter, r *http.Request) bool {
 		c.backend.CloseIdle() // they are as old
 		return true
 	}
+	c.tellFailure()
 	c.report(c.verdict.outcome)
 	return c.verdict.retryable && c.another(failure) && c.pause()
 }

@@ -84,6 +84,9 @@ func (c *call) answered(res *http.Response) error {
 	c.upstream.Observer.Answered(c.backend, time.Since(c.started))
 	ex.UpstreamTime = time.Since(c.began)
 	outcome := c.outcome(res)
+	if outcome == exchange.Failure {
+		c.tellStatus(res.StatusCode)
+	}
 	c.report(outcome)
 	if c.another(retry.Failure{Kind: retry.Status, Status: res.StatusCode, Method: res.Request.Method}) {
 		return errHeldBack

@@ -41,6 +41,9 @@ type Observer interface {
 	// BudgetExhausted is called when a further attempt would have been made, but
 	// for the budget.
 	BudgetExhausted()
+	// Failed is called for each attempt that failed by its backend, before the pool
+	// is told.
+	Failed(*upstream.Backend, Failure)
 	// Spoofed is called for a request that carried an identity header.
 	Spoofed()
 }

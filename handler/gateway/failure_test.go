@@ -1,0 +1,107 @@
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net"
+	"strings"
+	"testing"
+)
+
+// messages returns the log's lines with the message.
+func (s *stand) messages(message string) (lines []map[string]any) {
+	s.t.Helper()
+	if err := s.logger.Sync(context.Background()); err != nil {
+		s.t.Fatal(err)
+	}
+	for text := range strings.Lines(s.log.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			s.t.Fatal(err)
+		}
+		if strings.HasPrefix(line["msg"].(string), message) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+const failingConfig = `upstreams: {app: {url: "http://BACKEND", breaker: {failures: 0}, eject: {failures: 3, max_percent: 100}, retry: {attempts: 1}, route: {path: /, auth: none, timeout: 1s}}}`
+
+func TestTheLogSaysWhyACallFailed(t *testing.T) {
+	nobody := newMortal(t)
+	nobody.die()
+	for _, row := range []struct {
+		name, backend, code, kind, says string
+	}{
+		{"nobody listens", nobody.address, "upstream_unreachable", "connection_refused", nobody.address},
+		{"it breaks off", newRawBackend(t, func(_ string, c net.Conn, _ *bufio.Reader) { _ = c.Close() }).Addr().String(), "upstream_reset", "connection_terminated", "EOF"},
+		{"it doesn't speak HTTP", newRawBackend(t, says("220 mail.test ESMTP\r\n\r\n")).Addr().String(), "upstream_bad_response", "http_protocol_error", "malformed HTTP"},
+		{"it doesn't answer in time", newRawBackend(t, func(_ string, c net.Conn, _ *bufio.Reader) { _, _ = c.Read(make([]byte, 1)) }).Addr().String(),
+			"upstream_timeout", "http_response_timeout", "time is over"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, row.backend, failingConfig)
+			got := s.get("/")
+			if got.code() != row.code {
+				t.Fatalf("answered %d %s", got.StatusCode, got.body)
+			}
+			lines := s.messages("upstream call failed")
+			if len(lines) != 1 {
+				t.Fatalf("the log has %v", lines)
+			}
+			logged(t, lines[0], map[string]any{
+				"level": "warn", "trace_id": got.Header.Get("X-Request-Id"), "upstream": "app", "backend": "http://" + row.backend,
+				"code": row.code, "proxy_error": row.kind, "suppressed": 0.0,
+			})
+			if text, _ := lines[0]["error"].(string); !strings.Contains(text, row.says) {
+				t.Errorf("the error is %q, want %q in it", text, row.says)
+			}
+		})
+	}
+}
+
+func TestManyFailuresMakeFewLines(t *testing.T) {
+	nobody := newMortal(t)
+	nobody.die()
+	s := start(t, nobody.address, strings.Replace(failingConfig, "{failures: 3, max_percent: 100}", "{failures: 0}", 1))
+	const calls = 200
+	for range calls {
+		s.get("/")
+	}
+	lines, told := s.messages("upstream call failed"), 0
+	for i := 0; len(lines) < 2 && i < 500; i++ { // the next line comes after a second, with those that had none
+		ticks(10)
+		s.get("/")
+		lines = s.messages("upstream call failed")
+	}
+	for _, line := range lines {
+		told += 1 + int(line["suppressed"].(float64))
+	}
+	if len(lines) < 2 || len(lines) > 20 || told < calls {
+		t.Errorf("%d lines tell of %d failures: %v", len(lines), told, lines)
+	}
+}
+
+func TestAnEjectionNamesTheLastFailure(t *testing.T) {
+	nobody := newMortal(t)
+	nobody.die()
+	for name, row := range map[string]struct{ backend, kind string }{
+		"no connection": {nobody.address, "connection_refused"},
+		"a status":      {newRawBackend(t, says("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")).Addr().String(), "status 503"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, row.backend, failingConfig)
+			for range 3 {
+				s.get("/")
+			}
+			ejections := s.messages("backend ejected")
+			if len(ejections) != 1 {
+				t.Fatalf("ejections: %v", ejections)
+			}
+			logged(t, ejections[0], map[string]any{"last_failure": row.kind, "backend": "http://" + row.backend})
+		})
+	}
+}
