@@ -102,6 +102,15 @@ func TestAnEjectionNamesTheLastFailure(t *testing.T) {
 				t.Fatalf("ejections: %v", ejections)
 			}
 			logged(t, ejections[0], map[string]any{"last_failure": row.kind, "backend": "http://" + row.backend})
+			if b := s.gw.Upstreams()[0].Backends[0]; b.State != "ejected" || b.Healthy || !b.Ejected || b.Draining {
+				t.Errorf("it is shown as %+v", b)
+			}
+			if err := s.gw.DrainBackend("app", "http://"+row.backend, true); err != nil {
+				t.Fatal(err)
+			}
+			if b := s.gw.Upstreams()[0].Backends[0]; b.State != "draining" || b.Healthy || !b.Ejected || !b.Draining {
+				t.Errorf("while it drains, it is shown as %+v", b)
+			}
 		})
 	}
 }
