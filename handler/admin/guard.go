@@ -25,7 +25,7 @@ func bounded(next http.Handler) http.Handler {
 		connection, now := http.NewResponseController(w), time.Now()
 		if r.ContentLength != 0 {
 			_ = connection.SetReadDeadline(now.Add(readTimeout)) // the server's connections all have deadlines
-			_ = connection.EnableFullDuplex()                    // a refusal must not wait for the body
+			w.Header().Set("Connection", "close")                // so that a refusal doesn't wait for the body, nor the rest of it pass for a request
 		}
 		var written time.Time
 		if !strings.HasPrefix(r.URL.Path, profilesPath) {

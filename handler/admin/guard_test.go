@@ -2,11 +2,13 @@ package admin
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,6 +95,44 @@ func TestRefusalsComeBeforeTheBody(t *testing.T) {
 		}
 	}
 }
+
+// A body that never comes ends the connection, and what comes of it later is no request.
+func TestStalledBodiesEndTheConnection(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	bounds := New(options())
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { bounds.ServeHTTP(soon{w}, r) })
+	server.Start()
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second)) // less than readTimeout
+	if _, err := io.WriteString(conn, "PUT /api/log-level HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(conn)
+	response, err := http.ReadResponse(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	_, _ = io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if rest, err := io.ReadAll(in); response.StatusCode != 400 || len(rest) > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %d, then %q and %v; want 400 and the connection's end", response.StatusCode, rest, err)
+	}
+}
+
+// soon is an answer whose request has to come in a hundredth of its time.
+type soon struct{ http.ResponseWriter }
+
+func (s soon) SetReadDeadline(at time.Time) error {
+	return http.NewResponseController(s.ResponseWriter).SetReadDeadline(time.Now().Add(time.Until(at) / 100))
+}
+
+func (s soon) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 // deadlines notes those that are set on the connection of an answer.
 type deadlines struct {
