@@ -3,7 +3,7 @@ FUZZTIME ?= 20s
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT     := bin/golangci-lint-v2.15.0
 
-.PHONY: check build test vet lint fuzz bench docs image demo clean
+.PHONY: check build test vet lint fuzz bench bench-peers bench-scale docs image demo clean
 check: build vet lint test
 	$(MAKE) fuzz FUZZTIME=10000x
 
@@ -32,6 +32,15 @@ bench:
 	go run ./bench/chain
 	go run ./bench/limits
 	go run ./bench/upload
+
+# Against HAProxy and nginx; it says which packages it misses.
+bench-peers:
+	go run ./bench/peers
+
+# What a request costs by stage, and as its surroundings grow.
+bench-scale:
+	go test -run '^$$' -bench Stages ./middleware
+	go run ./bench/scale
 
 docs:
 	go generate ./helper/config

@@ -31,8 +31,10 @@ type Process struct {
 	// OwnsLog says that what libraries, such as net/http's transport, print to the standard library's log, of which there
 	// is one in a process, goes to the gateway's log while it serves.
 	OwnsLog bool
-	Version string // "": what the Go toolchain stamped into the binary
-	Sample  []byte // the shipped config.yaml, which the demo runs
+	// FitsMemory says that Go's garbage collector, of which there is one in a process, is set to fit the container.
+	FitsMemory bool
+	Version    string // "": what the Go toolchain stamped into the binary
+	Sample     []byte // the shipped config.yaml, which the demo runs
 
 	// Filters are what routes may list besides the built-in ones.
 	Filters []filter.Factory
@@ -48,7 +50,7 @@ func ThisProcess() Process {
 	signal.Notify(upgrades, syscall.SIGUSR2)
 	return Process{
 		Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv,
-		Signals: signals, Hangups: hangups, Upgrades: upgrades, OwnsLog: true, Program: Program{Path: ownPath(), Env: os.Environ()},
+		Signals: signals, Hangups: hangups, Upgrades: upgrades, OwnsLog: true, FitsMemory: true, Program: Program{Path: ownPath(), Env: os.Environ()},
 	}
 }
 

@@ -45,6 +45,9 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		}
 		defer giveBack()
 	}
+	if p.FitsMemory {
+		p.fitMemory(log.Zap())
+	}
 
 	secure, err := certificates(&cfg.Server, log.Zap())
 	if err != nil {

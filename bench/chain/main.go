@@ -42,6 +42,7 @@ func rows() []row {
 		silent = "log: {output: FOLDER/access.log, access: {enabled: false}}\n"
 		on     = `breaker: {failures: 5}`
 		off    = `breaker: {failures: 0}`
+		plain  = `, connections: {lane: standard}`
 	)
 	config := func(log, breaker, route string) string {
 		return log + `
@@ -53,12 +54,14 @@ routes: [{path: /order, upstream: order` + route + `}]
 	}
 	return []row{
 		{"whole chain", config(access, on, jwt+limit+cors)},
+		{"with http.Transport", config(access, on+plain, jwt+limit+cors)},
 		{"without CORS", config(access, on, jwt+limit)},
 		{"without rate limit", config(access, on, jwt+cors)},
 		{"without breaker", config(access, off, jwt+limit+cors)},
 		{"without access log", config(silent, on, jwt+limit+cors)},
 		{"without authentication", config(access, on, open+limit+cors)},
 		{"proxy alone", config(silent, off, open)},
+		{"with http.Transport", config(silent, off+plain, open)},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"strings"
 	"time"
@@ -40,17 +39,18 @@ func (b *builder) backendMaker(name, url string, u config.Upstream) (*backendMak
 			Connect: time.Duration(u.Timeouts.Connect), ResponseHeader: time.Duration(u.Timeouts.ResponseHeader),
 			IdleConn: time.Duration(u.Connections.IdleTimeout), MaxIdle: u.Connections.MaxIdle, MaxConns: u.Connections.Max,
 			TLS: tlsConfig, Socket: upstream.Socket(url), H2C: strings.HasPrefix(url, "h2c:"),
+			Standard: u.Connections.Lane == "standard",
 		},
 	}, nil
 }
 
 // make makes the backend as configured, a part that outlives snapshots.
 func (m *backendMaker) make() (*upstream.Backend, func(), error) {
-	made, t, err := m.with(m.transport)
+	made, lane, err := m.with(m.transport)
 	if err != nil {
 		return nil, nil, err
 	}
-	return made, t.CloseIdleConnections, nil
+	return made, lane.CloseIdleConnections, nil
 }
 
 // at makes the backend at one of the name's addresses.
@@ -59,17 +59,18 @@ func (m *backendMaker) at(address netip.Addr) (*upstream.Backend, error) {
 	return made, err
 }
 
-func (m *backendMaker) with(o transport.Options) (*upstream.Backend, *http.Transport, error) {
-	t := transport.New(o)
-	made, err := upstream.NewBackend(m.url, t)
+func (m *backendMaker) with(o transport.Options) (*upstream.Backend, *transport.Lane, error) {
+	made, err := upstream.NewBackend(m.url, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf(": %w", err)
 	}
+	lane := transport.NewLane(o, made.Target)
+	made.Transport = lane
 	if !o.H2C { // whose connections take many requests at once
 		made.MaxConns = int64(o.MaxConns)
 	}
 	made.Handler = proxy.Reverse(made)
-	return made, t, nil
+	return made, lane, nil
 }
 
 func (m *backendMaker) transportAt(address netip.Addr) transport.Options {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"net"
 	"net/http"
@@ -18,6 +19,9 @@ import (
 	"gatehouse/helper/token"
 	"gatehouse/logger"
 )
+
+// lane is upstreams.*.connections.lane in every test, which all pass with both.
+var lane = flag.String("lane", "auto", "the way to the backends: auto or standard")
 
 const secret = "0123456789abcdef0123456789abcdef"
 
@@ -42,11 +46,7 @@ func start(t *testing.T, backend, yaml string) *stand {
 // startWith is start with other dependencies.
 func startWith(t *testing.T, backend, yaml string, edit func(*gateway.Deps)) *stand {
 	t.Helper()
-	yaml = strings.NewReplacer("BACKEND", backend, "SECRET", secret).Replace(yaml)
-	cfg, err := config.Parse("test.yaml", []byte(yaml), func(string) (string, bool) { return "", false })
-	if err != nil {
-		t.Fatalf("config:\n%v", err)
-	}
+	cfg := parse(t, backend, yaml)
 	log := &lockedBuffer{}
 	lg, err := logger.New(logger.Options{Level: "debug", Writer: log})
 	if err != nil {

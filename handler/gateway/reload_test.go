@@ -25,6 +25,10 @@ func parse(t *testing.T, backend, yaml string) *config.Config {
 	if err != nil {
 		t.Fatalf("config:\n%v", err)
 	}
+	for name, u := range cfg.Upstreams {
+		u.Connections.Lane = *lane
+		cfg.Upstreams[name] = u
+	}
 	return cfg
 }
 
@@ -149,7 +153,7 @@ func TestReloadUnderLoad(t *testing.T) {
 func TestReloader(t *testing.T) {
 	backend := newRawBackend(t, says(okAnswer))
 	addr := backend.Addr().String()
-	text := strings.ReplaceAll(reloadConfig, "BACKEND", addr)
+	text := strings.NewReplacer("BACKEND", addr, "breaker:", "connections: {lane: "+*lane+"}, breaker:").Replace(reloadConfig)
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	write := func(content string) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {

@@ -71,15 +71,16 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	if ex.DropToken {
 		out.Header.Del("Authorization")
 	}
+	set := setter{out.Header, make([]string, 0, 6)}
 	forwarding := ex.Client.Forwarding(in)
-	setOrDrop(out.Header, "X-Forwarded-For", forwarding.For)
-	setOrDrop(out.Header, "X-Forwarded-Host", forwarding.Host)
-	setOrDrop(out.Header, "X-Forwarded-Proto", forwarding.Proto)
-	setOrDrop(out.Header, "Forwarded", forwarding.Forwarded)
-	out.Header["X-Request-Id"] = []string{ex.RequestID}
+	set.orDrop("X-Forwarded-For", forwarding.For)
+	set.orDrop("X-Forwarded-Host", forwarding.Host)
+	set.orDrop("X-Forwarded-Proto", forwarding.Proto)
+	set.orDrop("Forwarded", forwarding.Forwarded)
+	set.orDrop("X-Request-Id", ex.RequestID)
 	child := ex.Trace.Child()
 	c.startSpan(child.SpanID)
-	out.Header["Traceparent"] = []string{child.String()}
+	set.orDrop("Traceparent", child.String())
 	if !ex.KeepTracestate {
 		out.Header.Del("Tracestate")
 	}
@@ -122,10 +123,18 @@ func target(out *http.Request, backend *url.URL, path, rawQuery string) {
 	}
 }
 
-func setOrDrop(h http.Header, name, value string) {
+// setter sets headers; the values lie in one slice, which is one allocation for all.
+type setter struct {
+	header http.Header
+	values []string
+}
+
+func (s *setter) orDrop(name, value string) {
 	if value == "" {
-		delete(h, name)
+		delete(s.header, name)
 		return
 	}
-	h[name] = []string{value}
+	s.values = append(s.values, value)
+	last := len(s.values)
+	s.header[name] = s.values[last-1 : last : last]
 }

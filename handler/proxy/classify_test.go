@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 	"time"
 
@@ -23,8 +24,13 @@ import (
 )
 
 // TestFaultsOfRealConnections provokes each fault and classifies what the
-// transport makes of it.
+// transport makes of it, by the lane and by http.Transport.
 func TestFaultsOfRealConnections(t *testing.T) {
+	t.Run("lane", func(t *testing.T) { faultsOfRealConnections(t, false) })
+	t.Run("standard", func(t *testing.T) { faultsOfRealConnections(t, true) })
+}
+
+func faultsOfRealConnections(t *testing.T, standard bool) {
 	expired := certificate(t, time.Now().Add(-time.Hour))
 	valid := certificate(t, time.Now().Add(time.Hour))
 	for _, row := range []struct {
@@ -51,7 +57,12 @@ func TestFaultsOfRealConnections(t *testing.T) {
 			transport.Options{TLS: trusting(valid, "")}, problem.UpstreamUnreachable, "tls_alert_received"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := roundTrip(t, transport.New(row.options), http.MethodGet, row.url)
+			target, err := url.Parse(row.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row.options.Standard = standard
+			_, err = roundTrip(t, transport.NewLane(row.options, target), http.MethodGet, row.url)
 			if err == nil {
 				t.Fatal("there is no error")
 			}
@@ -63,7 +74,13 @@ func TestFaultsOfRealConnections(t *testing.T) {
 	}
 }
 
-func roundTrip(t *testing.T, rt *http.Transport, method, url string) (*http.Response, error) {
+// keeper is a round tripper that keeps connections.
+type keeper interface {
+	http.RoundTripper
+	CloseIdleConnections()
+}
+
+func roundTrip(t *testing.T, rt keeper, method, url string) (*http.Response, error) {
 	t.Helper()
 	t.Cleanup(rt.CloseIdleConnections)
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)

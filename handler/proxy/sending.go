@@ -101,3 +101,6 @@ func (nothing) Read([]byte) (int, error) { return 0, io.EOF }
 func (nothing) WriteTo(io.Writer) (int64, error) { return 0, nil }
 
 func (nothing) Close() error { return nil }
+
+// Len tells a transport.Lane that there is nothing to wait for.
+func (nothing) Len() int { return 0 }

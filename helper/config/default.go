@@ -100,7 +100,9 @@ func (r *Retry) setDefaults() {
 	r.Backoff = Duration(25 * time.Millisecond)
 }
 
-func (c *Connections) setDefaults() { *c = Connections{MaxIdle: 512, IdleTimeout: seconds(90)} }
+func (c *Connections) setDefaults() {
+	*c = Connections{MaxIdle: 512, IdleTimeout: seconds(90), Lane: "auto"}
+}
 
 func (r *Route) setDefaults() { r.Flush = "auto" }
 

@@ -42,7 +42,7 @@ func smallestConfig() *Config {
 			Timeouts:    UpstreamTimeouts{Connect: 2 * second, ResponseHeader: 15 * second, Request: 30 * second, Idle: 60 * second},
 			Retry:       Retry{Attempts: 2, On: []string{"connect", "reset", "502", "503", "504"}, Methods: []string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE"}, Budget: 0.2, Backoff: second / 40},
 			Host:        "backend",
-			Connections: Connections{MaxIdle: 512, IdleTimeout: 90 * second},
+			Connections: Connections{MaxIdle: 512, IdleTimeout: 90 * second, Lane: "auto"},
 		}},
 		Routes: []Route{{
 			Name: "/order", Upstream: "order", Path: "/order", Auth: "none",

@@ -145,6 +145,8 @@ type Connections struct {
 	IdleTimeout Duration `yaml:"idle_timeout"`
 	// Connections to a backend, idle or not; 0: no limit. Default: 0.
 	Max int `yaml:"max"`
+	// auto: a shorter way for requests over HTTP/1.1 without a body, where max is 0; standard: net/http's for all. Default: auto.
+	Lane string `yaml:"lane"`
 }
 
 // Limit is a token bucket.
@@ -186,6 +188,7 @@ func (u *Upstream) validate(at section) {
 	u.TLS.validate(at.at("tls"))
 	at.at("connections").at("max_idle").atLeast(u.Connections.MaxIdle, 0)
 	at.at("connections").at("max").atLeast(u.Connections.Max, 0)
+	at.at("connections").at("lane").oneOf(u.Connections.Lane, "auto", "standard")
 	at.at("limit").bucket(u.Limit.Rate, u.Limit.Burst)
 }
 

@@ -25,16 +25,27 @@ const (
 // Headers is a queue of headers in the order they were queued. Names are
 // canonical. The zero value is an empty queue.
 type Headers struct {
-	queue []Header
-	room  [8]Header // most requests queue fewer: no allocation
+	queue []queued
+	room  [8]queued // most requests queue fewer: no allocation
 }
+
+// queued is a Header with its value as a header map wants it, so that to carry it
+// out allocates nothing.
+type queued struct {
+	name  string
+	value [1]string
+	op    Op
+}
+
+// values may be put into header maps: what is appended to it goes elsewhere.
+func (e *queued) values() []string { return e.value[:1:1] }
 
 // Queue puts h at the end of the queue. h.Name must be canonical.
 func (q *Headers) Queue(h Header) {
 	if q.queue == nil {
 		q.queue = q.room[:0]
 	}
-	q.queue = append(q.queue, h)
+	q.queue = append(q.queue, queued{h.Name, [1]string{h.Value}, h.Op})
 }
 
 // Set queues name to be set to value.
@@ -48,27 +59,29 @@ func (q *Headers) Remove(name string) { q.Queue(Header{Name: name, Op: Remove}) 
 
 // Apply carries the queue out on h.
 func (q *Headers) Apply(h http.Header) {
-	for _, e := range q.queue {
-		switch e.Op {
+	for i := range q.queue {
+		e := &q.queue[i]
+		switch e.op {
 		case Set:
-			h[e.Name] = []string{e.Value}
+			h[e.name] = e.values()
 		case Add:
-			h[e.Name] = append(h[e.Name], e.Value)
+			h[e.name] = append(h[e.name], e.value[0])
 		case Remove:
-			delete(h, e.Name)
+			delete(h, e.name)
 		}
 	}
 }
 
-// Clear empties the queue.
-func (q *Headers) Clear() { q.queue = nil }
+// Clear empties the queue. What was applied before stays as it is, so its room
+// isn't used again.
+func (q *Headers) Clear() { q.queue = q.queue[len(q.queue):] }
 
 // Scrub takes from h what the queue will set, so that the gateway's value
 // stands alone.
 func (q *Headers) Scrub(h http.Header) {
-	for _, e := range q.queue {
-		if e.Op != Add {
-			delete(h, e.Name)
+	for i := range q.queue {
+		if e := &q.queue[i]; e.op != Add {
+			delete(h, e.name)
 		}
 	}
 }
@@ -79,7 +92,7 @@ func (q *Headers) DropSpellings(h http.Header) {
 	for name := range h {
 		plain := field.Plain(name)
 		for _, e := range q.queue {
-			if field.Plain(e.Name) == plain {
+			if field.Plain(e.name) == plain {
 				delete(h, name)
 			}
 		}

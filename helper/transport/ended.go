@@ -4,7 +4,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"sync/atomic"
+	"syscall"
 )
 
 // conn is a connection that remembers whether its peer has ended it: net/http's
@@ -17,7 +19,7 @@ type conn struct {
 
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if err != nil && !errors.Is(err, net.ErrClosed) { // that one is the gateway's own doing
+	if err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) { // those are the gateway's own doing
 		c.ended.Store(true)
 	}
 	return n, err
@@ -29,6 +31,14 @@ func (c *conn) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return errors.ErrUnsupported
+}
+
+// SyscallConn gives access to the socket, for the look at an unused connection.
+func (c *conn) SyscallConn() (syscall.RawConn, error) {
+	if socket, ok := c.Conn.(syscall.Conn); ok {
+		return socket.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
 }
 
 // Ended says whether the backend has ended a connection that a transport of this

@@ -20,6 +20,7 @@ type Options struct {
 	Address        string        // IP:PORT to connect to whatever the URL's host is; "": that one
 	Socket         string        // path of a unix socket to connect to instead
 	H2C            bool          // HTTP/2 without TLS, which the backend is known to speak
+	Standard       bool          // a lane leaves everything to http.Transport
 }
 
 const (

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	var o options
+	flag.StringVar(&o.binary, "gatehouse", "", "the gatehouse `binary` (default: built from this tree)")
+	flag.IntVar(&o.seconds, "seconds", 8, "`seconds` a run")
+	flag.IntVar(&o.runs, "runs", 3, "runs of each program")
+	flag.StringVar(&o.only, "only", "", "only programs and work whose `name` has this in it, such as \"gatehouse\" or \"ES256\"")
+	flag.StringVar(&o.profile, "profile", "", "write CPU profiles of gatehouse to this `folder`; that costs time of its own")
+	flag.Parse()
+	log.SetFlags(0)
+	if err := o.measure(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+type options struct {
+	binary, only, profile string
+	seconds, runs         int
+	folder                string
+	upstream              int
+}
+
+func (o *options) measure() error {
+	for _, tool := range []string{"haproxy", "nginx", "wrk", "taskset"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return fmt.Errorf("%s is missing: apt-get install haproxy nginx-light wrk util-linux", tool)
+		}
+	}
+	var err error
+	if o.folder, err = os.MkdirTemp("", "gatehouse-peers"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(o.folder)
+	if o.binary == "" {
+		o.binary = filepath.Join(o.folder, "gatehouse")
+		if out, err := exec.Command("go", "build", "-o", o.binary, ".").CombinedOutput(); err != nil {
+			return fmt.Errorf("building gatehouse: %w\n%s", err, out)
+		}
+	}
+	all, err := works(o.folder)
+	if err != nil {
+		return err
+	}
+	if o.upstream, err = freePort(); err != nil {
+		return err
+	}
+	file := filepath.Join(o.folder, "upstream.conf")
+	upstream, err := launch("1", "upstream.conf", file, values{Listen: o.upstream, Upstream: o.upstream, Folder: o.folder, Body: strings.Repeat("x", 512)},
+		[]string{"nginx", "-c", file})
+	if err != nil {
+		return err
+	}
+	defer upstream.stop()
+	for _, w := range all {
+		if err := o.compare(w); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	return nil
+}
+
+// compare runs the programs in rotation on one work, and prints the medians.
+func (o *options) compare(w work) error {
+	table := slices.DeleteFunc(programs(o.binary), func(p program) bool {
+		return w.algorithm != "" && p.full == "" || !strings.Contains(p.name, o.only) && !strings.Contains(w.name, o.only)
+	})
+	samples := make([][]sample, len(table))
+	for range o.runs {
+		for i, p := range table {
+			s, err := o.run(p, w)
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+			samples[i] = append(samples[i], s)
+		}
+	}
+	if len(table) == 0 {
+		return nil
+	}
+	fmt.Printf("\n%-26s %16s %16s %16s %16s %16s\n", w.name, "CPU us/request", "requests/s", "p50 us", "p99 us", "peak MB")
+	for i, p := range table {
+		fmt.Printf("%-26s", p.name)
+		for c := range columns {
+			value := median(samples[i], c)
+			fmt.Printf(" %8.1f (%4.2fx)", value, value/median(samples[0], c))
+		}
+		fmt.Println()
+	}
+	return nil
+}
+
+func median(samples []sample, column int) float64 {
+	sorted := slices.SortedFunc(slices.Values(samples), func(a, b sample) int { return cmp.Compare(a[column], b[column]) })
+	return sorted[len(sorted)/2][column]
+}
+
+// run starts a program, drives it after a warm-up, and stops it.
+func (o *options) run(p program, w work) (s sample, err error) {
+	v := values{Upstream: o.upstream, Folder: o.folder, Algorithm: w.algorithm, Key: w.key, KeySource: "public_key_file", Lane: p.lane}
+	if w.key == secret {
+		v.KeySource = "secret"
+	}
+	if v.Listen, err = freePort(); err != nil {
+		return s, err
+	}
+	if v.Metrics, err = freePort(); err != nil {
+		return s, err
+	}
+	template := p.plain
+	if w.algorithm != "" {
+		template = p.full
+	}
+	file := filepath.Join(o.folder, template)
+	running, err := launch("0", template, file, v, p.start(file))
+	if err != nil {
+		return s, err
+	}
+	defer running.stop()
+	if err := check(v.Listen, w); err != nil {
+		return s, err
+	}
+	if _, err := drive(v.Listen, w, 2); err != nil {
+		return s, err
+	}
+	if o.profile != "" && p.lane != "" {
+		name := strings.NewReplacer(" ", "-", ",", "", ":", "").Replace(p.name + " " + w.name)
+		done := make(chan error, 1)
+		go func() { done <- profile(v.Metrics, o.seconds-1, filepath.Join(o.profile, name+".pprof")) }()
+		defer func() { err = cmp.Or(err, <-done) }()
+	}
+	if s, err = measured(running.Process.Pid, v.Listen, w, o.seconds); err != nil {
+		return s, err
+	}
+	return s, check(v.Listen, w)
+}
+
+func profile(admin, seconds int, file string) error {
+	res, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/profile?seconds=%d", admin, seconds))
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}

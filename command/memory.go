@@ -1,0 +1,55 @@
+package command
+
+import (
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"go.uber.org/zap"
+)
+
+// gcPercent is GOGC where the environment doesn't set it. A request leaves a few
+// kilobytes of garbage and the live heap is small, so Go's own 100 would collect
+// dozens of times a second; the memory limit holds all the same.
+const gcPercent = 200
+
+// ofContainer is the part of the container's memory that Go may use: the rest is
+// for what it doesn't count, such as the binary and the kernel's buffers.
+const ofContainer = 0.9
+
+// cgroupLimits are where Linux says how much memory the container has (cgroup v2, v1).
+func cgroupLimits() []string {
+	return []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
+}
+
+// fitMemory makes Go's garbage collector fit the container. GOGC and GOMEMLIMIT of
+// the environment count more.
+func (p Process) fitMemory(log *zap.Logger) {
+	if _, set := p.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(gcPercent)
+	}
+	limit, found := containerMemory(cgroupLimits())
+	if _, set := p.LookupEnv("GOMEMLIMIT"); set || !found {
+		return
+	}
+	limit = int64(float64(limit) * ofContainer)
+	debug.SetMemoryLimit(limit)
+	log.Info("memory is limited", zap.Int64("bytes", limit), zap.String("by", "the container's limit"))
+}
+
+// containerMemory is the limit in bytes that the first of files has; false when
+// there is none.
+func containerMemory(files []string) (int64, bool) {
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // no cgroup of this version
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		// "max" isn't a number; version 1 says so with the largest number of whole pages.
+		return n, err == nil && n > 0 && n < math.MaxInt64-1<<20
+	}
+	return 0, false
+}
