@@ -111,6 +111,7 @@ func (c *call) answered(res *http.Response) error {
 	if len(res.Trailer) > 0 && res.Request.ProtoMajor == 1 {
 		res.Header.Del("Content-Length") // trailers can stand beside it in HTTP/2; in HTTP/1.1 only behind chunks
 	}
+	handOver(ex.Writer.Header(), res.Header)
 	c.answer = answerBody{ReadCloser: res.Body, call: c}
 	res.Body = &c.answer
 	return nil
@@ -137,6 +138,17 @@ func standard(method string) bool {
 		return true
 	}
 	return false
+}
+
+// handOver moves the header of an answer to the client's as it is: httputil would
+// copy it value by value. Content-Type it looks at once more.
+func handOver(client, answer http.Header) {
+	for name, values := range answer {
+		if name != "Content-Type" && client[name] == nil {
+			client[name] = values
+			delete(answer, name)
+		}
+	}
 }
 
 // switchesAsAsked says whether a 101 switches to the protocol that the request
