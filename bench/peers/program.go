@@ -70,7 +70,7 @@ func launch(cpu, template, file string, v values, command []string) (*process, e
 		}
 	}
 	p.stop()
-	said, _ := os.ReadFile(file + ".out") //nolint:errcheck // it only helps
+	said, _ := os.ReadFile(file + ".out") // it only helps
 	return nil, fmt.Errorf("%s doesn't listen on %s after 10 s: %s", command[0], address, said)
 }
 

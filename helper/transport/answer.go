@@ -31,10 +31,10 @@ func (a *answer) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	a.err = err
-	if err != io.EOF && ctx.Err() != nil { //nolint:errorlint // a wrapped one is no regular end
+	if err != io.EOF && ctx.Err() != nil { // a wrapped one is no regular end
 		a.err = context.Cause(ctx)
 	}
-	a.end(err == io.EOF) //nolint:errorlint // likewise
+	a.end(err == io.EOF)
 	return n, a.err
 }
 

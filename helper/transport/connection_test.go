@@ -31,7 +31,7 @@ func TestAConnectionEndsUnderARequest(t *testing.T) {
 			if _, _, err := send(t, l, http.MethodGet, s.URL()); err != nil {
 				t.Fatal(err)
 			}
-			r := request(t, t.Context(), row.method, s.URL(), nil)
+			r := request(t.Context(), t, row.method, s.URL(), nil)
 			if name, value, given := strings.Cut(row.header, ": "); given {
 				r.Header.Set(name, value)
 			}
@@ -113,7 +113,7 @@ func TestHowManyUnusedConnectionsAreKept(t *testing.T) {
 		round := func() {
 			var answers []*http.Response
 			for range 3 {
-				res, err := l.RoundTrip(request(t, t.Context(), http.MethodGet, s.URL(), nil))
+				res, err := l.RoundTrip(request(t.Context(), t, http.MethodGet, s.URL(), nil))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,7 +151,7 @@ func TestUnusedConnectionsGrowOld(t *testing.T) {
 func TestCloseIdleConnections(t *testing.T) {
 	s := plays(t, says(ok))
 	l := lane(t, transport.Options{}, s.URL())
-	held, err := l.RoundTrip(request(t, t.Context(), http.MethodGet, s.URL(), nil))
+	held, err := l.RoundTrip(request(t.Context(), t, http.MethodGet, s.URL(), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestCloseIdleConnections(t *testing.T) {
 		t.Errorf("a connection in use was closed: %q, %v", body, err)
 	}
 	for want := 2; want < 4; want++ { // what came back after it was closed too
-		send(t, l, http.MethodGet, s.URL()) //nolint:errcheck // the connections are counted
+		send(t, l, http.MethodGet, s.URL()) // the connections are counted
 		if s.connections() != want {
 			t.Errorf("%d connections, want %d", s.connections(), want)
 		}
@@ -177,7 +177,7 @@ func TestABodyThatIsClosedEarlyEndsItsConnection(t *testing.T) {
 		return false
 	})
 	l := lane(t, transport.Options{}, s.URL())
-	res, err := l.RoundTrip(request(t, t.Context(), http.MethodGet, s.URL(), nil))
+	res, err := l.RoundTrip(request(t.Context(), t, http.MethodGet, s.URL(), nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func (c *link) good() bool {
 	if c.peek == nil {
 		c.peek = func(fd uintptr) { // made once: it would be allocated for each request
 			_, _, err := syscall.Recvfrom(int(fd), c.peeked[:], syscall.MSG_PEEK)
-			c.quiet = err == syscall.EAGAIN //nolint:errorlint // it comes from the system call
+			c.quiet = err == syscall.EAGAIN // it comes from the system call
 		}
 	}
 	// Control, because Read would fail on a deadline that is over.

@@ -22,7 +22,7 @@ type memory struct{ *bytes.Reader }
 
 func (memory) Close() error { return nil }
 
-func request(t testing.TB, ctx context.Context, method, url string, body io.Reader) *http.Request {
+func request(ctx context.Context, t testing.TB, method, url string, body io.Reader) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestRequestsAreWrittenAsByHTTPTransport(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := plays(t, says(ok))
 			for _, rt := range []http.RoundTripper{transport.New(transport.Options{}), lane(t, transport.Options{}, s.URL())} {
-				r := request(t, t.Context(), http.MethodGet, s.URL()+"/", nil)
+				r := request(t.Context(), t, http.MethodGet, s.URL()+"/", nil)
 				row.change(r)
 				res, err := rt.RoundTrip(r)
 				if err != nil {
@@ -96,7 +96,7 @@ func TestTheRestGoesByHTTPTransport(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := plays(t, says(ok))
 			l := lane(t, row.options, s.URL())
-			r := request(t, t.Context(), http.MethodPost, s.URL()+"/", nil)
+			r := request(t.Context(), t, http.MethodPost, s.URL()+"/", nil)
 			row.change(r)
 			res, err := l.RoundTrip(r)
 			if (err != nil) != row.refused {
@@ -105,7 +105,7 @@ func TestTheRestGoesByHTTPTransport(t *testing.T) {
 			if err == nil {
 				res.Body.Close()
 			}
-			send(t, l, http.MethodGet, s.URL()) //nolint:errcheck // only its connection counts
+			send(t, l, http.MethodGet, s.URL()) // only its connection counts
 			if !row.refused && row.options == (transport.Options{}) && s.connections() != 2 {
 				t.Errorf("both requests took the same connection: %+v", s.seen())
 			}
@@ -127,7 +127,7 @@ func TestAnswersBeforeTheAnswerAreShown(t *testing.T) {
 			}
 			return nil
 		}})
-		res, err := l.RoundTrip(request(t, ctx, http.MethodGet, s.URL(), nil))
+		res, err := l.RoundTrip(request(ctx, t, http.MethodGet, s.URL(), nil))
 		if limit == 3 {
 			if !errors.Is(err, refused) {
 				t.Errorf("got %v", err)
@@ -206,7 +206,7 @@ func TestCancelling(t *testing.T) {
 			why := errors.New("the client left")
 			ctx, cancel := context.WithCancelCause(t.Context())
 			go func() { <-written; cancel(why) }()
-			res, err := l.RoundTrip(request(t, ctx, http.MethodGet, s.URL(), nil))
+			res, err := l.RoundTrip(request(ctx, t, http.MethodGet, s.URL(), nil))
 			if err == nil {
 				_, err = io.ReadAll(res.Body)
 				res.Body.Close()

@@ -59,7 +59,7 @@ func (l *Lane) dial(ctx context.Context) (*link, error) {
 	}
 	c := &link{lane: l, net: socket}
 	if s, ok := socket.(syscall.Conn); ok {
-		c.raw, _ = s.SyscallConn() //nolint:errcheck // nil: it counts as good
+		c.raw, _ = s.SyscallConn() // nil: it counts as good
 	}
 	if l.target.Scheme == "https" {
 		if err := c.handshake(ctx); err != nil {
@@ -130,7 +130,7 @@ func (c *link) exchange(r *http.Request, text []byte, trace *httptrace.ClientTra
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil, err
 		}
-		if err == io.EOF { //nolint:errorlint // as it comes from the connection
+		if err == io.EOF { // as it comes from the connection
 			err = errClosed
 		}
 		return nil, c.stale(err, false)

@@ -44,7 +44,7 @@ func TestManyAtOnce(t *testing.T) {
 				if random.IntN(4) == 0 {
 					time.AfterFunc(time.Duration(random.IntN(500))*time.Microsecond, cancel)
 				}
-				res, err := l.RoundTrip(request(t, ctx, http.MethodGet, server.URL+path, nil))
+				res, err := l.RoundTrip(request(ctx, t, http.MethodGet, server.URL+path, nil))
 				if err == nil && random.IntN(8) > 0 {
 					var body []byte
 					if body, err = io.ReadAll(res.Body); err == nil && string(body) != strings.Repeat(path, 50*len(path)) {
@@ -67,7 +67,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				res, err := rt.RoundTrip(request(b, b.Context(), http.MethodGet, s.URL(), nil))
+				res, err := rt.RoundTrip(request(b.Context(), b, http.MethodGet, s.URL(), nil))
 				if err != nil {
 					b.Fatal(err)
 				}
