@@ -147,7 +147,7 @@ func (b *builder) route(r *config.Route) (middleware.Route, error) {
 	}
 	if len(r.CORS.AllowedOrigins) > 0 {
 		out.CORS = middleware.NewCORS(middleware.CORSOptions{
-			Origins: r.CORS.AllowedOrigins, Methods: r.CORS.AllowedMethods, Headers: r.CORS.AllowedHeaders, Exposed: r.CORS.ExposedHeaders,
+			Origins: r.CORS.AllowedOrigins, Methods: corsMethods(r), Headers: r.CORS.AllowedHeaders, Exposed: r.CORS.ExposedHeaders,
 			AllowCredentials: r.CORS.AllowCredentials, MaxAge: time.Duration(r.CORS.MaxAge),
 		})
 	}
@@ -165,4 +165,13 @@ func (b *builder) route(r *config.Route) (middleware.Route, error) {
 		return middleware.Route{}, err
 	}
 	return out, nil
+}
+
+// corsMethods are what pages may use: what the policy says, or else what the
+// route takes; where it takes any, the library allows GET, HEAD and POST.
+func corsMethods(r *config.Route) []string {
+	if len(r.CORS.AllowedMethods) > 0 {
+		return r.CORS.AllowedMethods
+	}
+	return r.Methods
 }

@@ -119,3 +119,21 @@ func TestAnswersToOtherOrigins(t *testing.T) {
 		})
 	}
 }
+
+// A policy without methods allows those of the route.
+func TestPreflightOfARoutesOwnMethods(t *testing.T) {
+	backend := newRawBackend(t, says(okAnswer))
+	s := start(t, backend.Addr().String(), `
+upstreams: {a: {url: "http://BACKEND"}}
+routes: [{path: /a, upstream: a, auth: none, methods: [GET, DELETE], cors: {allowed_origins: ["https://good.test"]}}]
+`)
+	for method, want := range map[string]string{"DELETE": "DELETE", "GET": "GET", "PUT": ""} {
+		got := s.do("OPTIONS", "/a", "", "Origin: https://good.test", "Access-Control-Request-Method: "+method)
+		if allowed := got.Header.Get("Access-Control-Allow-Methods"); got.StatusCode != 204 || allowed != want {
+			t.Errorf("%s: %d, allowed %q, want %q", method, got.StatusCode, allowed, want)
+		}
+	}
+	if len(backend.seen()) > 0 {
+		t.Error("a preflight reached the backend")
+	}
+}
