@@ -25,28 +25,26 @@ type All struct{}
 func (All) Load(int) (int64, bool) { return 0, true }
 
 // share picks among the allowed backends but the excluded one in proportion to
-// their weights, when draw is evenly distributed over all its values.
-func share(weights []int, c Candidates, excluded int, draw uint64) int {
+// their weights, when draw is evenly distributed over all its values. It returns
+// -1 when there is none.
+func share(weights []int, c Candidates, excluded int, draw uint64) (index int, inFlight int64) {
+	index = -1
 	total := 0
 	for i, w := range weights {
-		if w > 0 && i != excluded && allowed(c, i) {
-			total += w
-		}
-	}
-	if total == 0 {
-		return -1
-	}
-	left, last := below(draw, total), -1
-	for i, w := range weights {
-		if w <= 0 || i == excluded || !allowed(c, i) {
+		if w <= 0 || i == excluded {
 			continue
 		}
-		if last = i; left < w {
-			return i
+		load, allowed := c.Load(i)
+		if !allowed {
+			continue
 		}
-		left -= w
+		// This one takes the place with the probability of its weight among those so far.
+		if total += w; below(draw, total) < w {
+			index, inFlight = i, load
+		}
+		draw = mix(draw)
 	}
-	return last // a candidate has left since its weight was counted
+	return index, inFlight
 }
 
 func allowed(c Candidates, index int) bool {

@@ -3,7 +3,6 @@ package balance
 import (
 	"math"
 	"net/netip"
-	"slices"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -13,10 +12,7 @@ import (
 // from key and name, and the best one wins. So the keys of a backend that leaves
 // are spread over the others and no other key moves, whatever the order in which
 // the backends are listed; and every gateway with the same backends agrees.
-type Hash struct {
-	backends []hashed
-	even     bool // all that have a weight have the same
-}
+type Hash struct{ backends []hashed }
 
 type hashed struct {
 	seed uint64
@@ -26,13 +22,11 @@ type hashed struct {
 // NewHash makes a picker over the backends of these names, which are what a
 // backend is known by when others come and go. weights go with names by index.
 func NewHash(names []string, weights []int) *Hash {
-	p := &Hash{backends: make([]hashed, len(names)), even: true}
-	first := slices.IndexFunc(weights, func(w int) bool { return w > 0 })
+	p := &Hash{backends: make([]hashed, len(names))}
 	for i, name := range names {
 		p.backends[i].seed = Key(name)
 		if weights[i] > 0 {
 			p.backends[i].mean = 1 / float64(weights[i])
-			p.even = p.even && weights[i] == weights[first]
 		}
 	}
 	return p
@@ -55,27 +49,31 @@ func AddrKey(a netip.Addr) uint64 {
 
 // Pick implements Picker.
 func (p *Hash) Pick(c Candidates, key uint64) int {
-	best, least := -1, math.Inf(1)
+	best, least := -1, uint64(math.MaxUint64)
 	for i := range p.backends {
 		b := &p.backends[i]
 		if b.mean == 0 || !allowed(c, i) {
 			continue
 		}
 		// Of clocks that wait for a random time, on average 1/weight, each is the
-		// first with the probability of its weight. The time is -log(u)/weight, never
-		// under (1-u)/weight: most of the logarithms needn't be taken, and none with
-		// even weights, where the order is the same.
-		u := unit(mix(b.seed ^ key))
-		wait := (1 - u) * b.mean
-		if wait < least && !p.even {
-			wait = -math.Log(u) * b.mean
-		}
-		if wait < least {
+		// first with the probability of its weight. The bits of positive numbers are in
+		// the numbers' order, and comparing them takes no branch that a CPU could guess
+		// wrongly, which would cost more than all the rest.
+		if wait := math.Float64bits(exponential(mix(b.seed^key)) * b.mean); wait < least {
 			best, least = i, wait
 		}
 	}
 	return best
 }
 
-// unit maps x to a number between 0 and 1, neither included.
-func unit(x uint64) float64 { return (float64(int64(x>>12)) + 0.5) / (1 << 52) }
+// exponential makes of a random x a random number whose distribution is exponential with mean 1: -log(u) of a u between
+// 0 and 1. The logarithm is right to 3e-8, and half the price of math.Log's, which is right to the last bit.
+func exponential(x uint64) float64 {
+	const root = 0x3fe6a09e667f3bcd // the bits of the square root of 1/2
+	u := math.Float64bits((float64(int64(x>>12)) + 0.5) / (1 << 52))
+	exponent := int64(u-root) >> 52
+	fraction := math.Float64frombits(u - uint64(exponent)<<52) // from root to 2*root
+	s := (fraction - 1) / (fraction + 1)
+	q := s * s
+	return -float64(exponent)*math.Ln2 - 2*s*(1+q*(1./3+q*(1./5+q/7))) // the series of 2*artanh(s)
+}

@@ -47,8 +47,5 @@ func (p *RandomTwo) draw(c Candidates, excluded int, random uint64) (index int, 
 			return index, inFlight
 		}
 	}
-	if index = share(p.weights, c, excluded, mix(random)); index >= 0 {
-		inFlight, _ = c.Load(index)
-	}
-	return index, inFlight
+	return share(p.weights, c, excluded, mix(random))
 }

@@ -34,9 +34,9 @@ func (p *RoundRobin) Pick(c Candidates, _ uint64) int {
 			return index
 		}
 	}
-	// Heavy backends are away, or others took the turns between. The golden ratio
-	// spreads consecutive numbers evenly (Knuth, The Art of Computer Programming, 6.4).
-	return share(p.weights, c, -1, p.spare.Add(1)*0x9e3779b97f4a7c15)
+	// Heavy backends are away, or others took the turns between.
+	index, _ := share(p.weights, c, -1, mix(p.spare.Add(1)))
+	return index
 }
 
 // Peek picks what Pick would pick, and takes no turn.

@@ -48,7 +48,7 @@ type Candidate struct {
 func (t *Table) Candidates(host, path, method string, h http.Header) []Candidate {
 	var candidates []Candidate
 	best := Wins
-	t.walk(host, path, func(c *compiled) bool {
+	t.walk(host, path, func(c compiled) bool {
 		// A rule with both a host and a wildcard over it is met twice.
 		if slices.ContainsFunc(candidates, func(other Candidate) bool { return other.Index == c.index }) {
 			return false

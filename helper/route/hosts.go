@@ -11,62 +11,82 @@ import (
 // byHost holds the rules of one path by the host that they name. It is small too: in a large table the time goes into memory
 // that isn't in the cache.
 type byHost struct {
-	any   []compiled
+	any   ranking
 	named *namedHosts // nil: every rule is for any host
 }
 
 type namedHosts struct {
-	exact    map[string][]compiled
-	wildcard map[string][]compiled // "example.com" for "*.example.com"
+	exact    map[string]ranking
+	wildcard map[string]ranking // "example.com" for "*.example.com"
+}
+
+// ranking is rules in order of specificity. The first stands in the ranking itself, and so in the map's own memory: most
+// hosts have one rule, which then costs no further look into memory.
+type ranking struct {
+	first compiled // without conditions there is no rule
+	rest  []compiled
 }
 
 // add files c under each of its hosts, which come from canonicalPattern. An empty list is any host.
 func (b *byHost) add(hosts []string, c compiled) {
 	if len(hosts) == 0 {
-		b.any = insert(b.any, c)
+		b.any = b.any.with(c)
 	} else if b.named == nil {
-		b.named = &namedHosts{exact: map[string][]compiled{}, wildcard: map[string][]compiled{}}
+		b.named = &namedHosts{exact: map[string]ranking{}, wildcard: map[string]ranking{}}
 	}
 	for _, host := range hosts {
 		if suffix, ok := strings.CutPrefix(host, "*."); ok {
-			b.named.wildcard[suffix] = insert(b.named.wildcard[suffix], c)
+			b.named.wildcard[suffix] = b.named.wildcard[suffix].with(c)
 		} else {
-			b.named.exact[host] = insert(b.named.exact[host], c)
+			b.named.exact[host] = b.named.exact[host].with(c)
 		}
 	}
 }
 
-// insert keeps the list in order of specificity. Rules come in their order in the file.
-func insert(list []compiled, c compiled) []compiled {
-	at, _ := slices.BinarySearchFunc(list, c, func(other, c compiled) int {
+// with returns the ranking with c. Rules come in their order in the file.
+func (r ranking) with(c compiled) ranking {
+	switch {
+	case r.first.conditions == nil:
+		return ranking{first: c}
+	case c.count() > r.first.count():
+		return ranking{first: c, rest: slices.Insert(r.rest, 0, r.first)}
+	}
+	at, _ := slices.BinarySearchFunc(r.rest, c, func(other, c compiled) int {
 		return cmp.Or(cmp.Compare(c.count(), other.count()), -1)
 	})
-	return slices.Insert(list, at, c)
+	return ranking{first: r.first, rest: slices.Insert(r.rest, at, c)}
 }
 
-// walk visits the rules for host, the most specific first, until visit returns true, and returns whether it did.
-func (b *byHost) walk(host string, visit func(*compiled) bool) bool {
-	return b.named != nil && b.named.walk(host, visit) || walk(b.any, visit)
-}
-
-func (n *namedHosts) walk(host string, visit func(*compiled) bool) bool {
-	if walk(n.exact[host], visit) {
+// walk visits the rules, the most specific first, until visit returns true, and returns whether it did.
+func (r ranking) walk(visit func(compiled) bool) bool {
+	if r.first.conditions == nil {
+		return false
+	}
+	if visit(r.first) {
 		return true
 	}
-	if len(n.wildcard) > 0 {
-		for _, suffix, ok := strings.Cut(host, "."); ok; _, suffix, ok = strings.Cut(suffix, ".") {
-			if walk(n.wildcard[suffix], visit) {
-				return true
-			}
+	for i := range r.rest {
+		if visit(r.rest[i]) {
+			return true
 		}
 	}
 	return false
 }
 
-func walk(rules []compiled, visit func(*compiled) bool) bool {
-	for i := range rules {
-		if visit(&rules[i]) {
-			return true
+// walk visits the rules for host, the most specific first, until visit returns true, and returns whether it did.
+func (b *byHost) walk(host string, visit func(compiled) bool) bool {
+	return b.named != nil && b.named.walk(host, visit) || b.any.walk(visit)
+}
+
+func (n *namedHosts) walk(host string, visit func(compiled) bool) bool {
+	if rules, ok := n.exact[host]; ok && rules.walk(visit) {
+		return true
+	}
+	if len(n.wildcard) > 0 {
+		for _, suffix, ok := strings.Cut(host, "."); ok; _, suffix, ok = strings.Cut(suffix, ".") {
+			if rules, found := n.wildcard[suffix]; found && rules.walk(visit) {
+				return true
+			}
 		}
 	}
 	return false

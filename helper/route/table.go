@@ -59,7 +59,7 @@ func (t *Table) add(p Pattern, hosts []string, c compiled) {
 }
 
 // walk visits the rules that path and host allow, the most specific first, until visit returns true.
-func (t *Table) walk(host, path string, visit func(*compiled) bool) {
+func (t *Table) walk(host, path string, visit func(compiled) bool) {
 	if !strings.HasPrefix(path, "/") {
 		return
 	}
@@ -109,7 +109,7 @@ func (l *layer) add(path string, hosts []string, c compiled) {
 	l.byPath[path] = rules
 }
 
-func (l *layer) walk(path string, depth int, host string, visit func(*compiled) bool) bool {
+func (l *layer) walk(path string, depth int, host string, visit func(compiled) bool) bool {
 	if depth >= len(l.depths) || !l.depths[depth] {
 		return false
 	}
@@ -145,7 +145,7 @@ type Result struct {
 // escapes costs one allocation.
 func (t *Table) Match(host, path, method string, h http.Header) Result {
 	index := -1
-	t.walk(host, path, func(c *compiled) bool {
+	t.walk(host, path, func(c compiled) bool {
 		if !c.admits(method) || !c.headersHold(h) {
 			return false
 		}
@@ -163,7 +163,7 @@ func (t *Table) Match(host, path, method string, h http.Header) Result {
 
 func (t *Table) allowed(host, path string, h http.Header) []string {
 	var methods []string
-	t.walk(host, path, func(c *compiled) bool {
+	t.walk(host, path, func(c compiled) bool {
 		switch {
 		case !c.headersHold(h):
 		case len(c.methods) > 0:
@@ -184,7 +184,7 @@ func (t *Table) allowed(host, path string, h http.Header) []string {
 // don't hold is returned only if there is none whose headers do. The host, path and h are those for Match.
 func (t *Table) MatchAnyMethod(host, path string, h http.Header, accept func(index int) bool) int {
 	found, fallback := -1, -1
-	t.walk(host, path, func(c *compiled) bool {
+	t.walk(host, path, func(c compiled) bool {
 		if !accept(c.index) {
 			return false
 		}
