@@ -10,7 +10,8 @@ import (
 // answer is the body of an answer. Its end gives the connection back; Close before
 // that closes the connection, also under a Read on another goroutine.
 type answer struct {
-	io.ReadCloser
+	body  io.Reader
+	fixed fixedBody // which body is, where the answer is plain
 	conn  *link
 	stop  func() bool // of the watch on the request's context
 	last  bool        // the connection takes no other request
@@ -26,7 +27,7 @@ func (a *answer) Read(p []byte) (int, error) {
 		return 0, http.ErrBodyReadAfterClose
 	}
 	ctx := a.conn.ctx
-	n, err := a.ReadCloser.Read(p)
+	n, err := a.body.Read(p)
 	if err == nil {
 		return n, nil
 	}

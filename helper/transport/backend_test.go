@@ -110,6 +110,15 @@ func (s *script) seen() []seen {
 	return append([]seen(nil), s.requests...)
 }
 
+// forget returns the requests since it was last called.
+func (s *script) forget() []seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	requests := s.requests
+	s.requests = nil
+	return requests
+}
+
 // connections is how many connections had a request.
 func (s *script) connections() int {
 	last := 0

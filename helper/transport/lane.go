@@ -23,13 +23,13 @@ import (
 // than the lane's, and everything when MaxConns is set, because one pool has to
 // count the connections.
 //
-// Requests are written by http.Request.Write and answers read by
-// http.ReadResponse, so what is sent, accepted and refused is net/http's. Of the
-// answer it is stricter in two things:
+// What is sent, accepted and refused is what http.Request.Write and
+// http.ReadResponse send, accept and refuse. Of the answer a lane is stricter in two
+// things:
 //   - A connection on which more came than the answer is not used again.
 //   - A 101 that nobody asked for has no body, and ends the connection.
 //
-// It is later in one: an answer is given up after 1.0 to 1.1 of
+// It is later in one thing: an answer is given up after 1.0 to 1.1 of
 // Options.ResponseHeader. It is safe for concurrent use.
 type Lane struct {
 	standard *http.Transport
@@ -94,15 +94,15 @@ func (l *Lane) CloseIdleConnections() {
 // RoundTrip implements http.RoundTripper. The cause of the request's context is
 // the error when that ended the call. A timeout's error has a Timeout method.
 func (l *Lane) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !l.takes(r) {
+	text := l.requests.Get().(*bytes.Buffer)
+	defer l.keep(text)
+	if !l.takes(r, text) {
 		res, err := l.standard.RoundTrip(r)
 		if err == nil && l.protocol.Load() == 0 {
 			l.protocol.Store(int32(res.ProtoMajor)) // what ALPN agreed on, on a connection of http.Transport
 		}
 		return res, err
 	}
-	text := l.requests.Get().(*bytes.Buffer)
-	defer l.keep(text)
 	ctx := r.Context()
 	trace := httptrace.ContextClientTrace(ctx)
 	for {
@@ -150,21 +150,33 @@ func (l *Lane) connection(ctx context.Context) (*link, error) {
 }
 
 // takes says whether r is the common case. What http.Transport would refuse isn't:
-// so it is refused with the same words.
-func (l *Lane) takes(r *http.Request) bool {
+// so it is refused with the same words. A plain request is written to text.
+func (l *Lane) takes(r *http.Request, text *bytes.Buffer) bool {
 	if l.protocol.Load() != 1 || r.URL == nil || r.URL.Host != l.target.Host || r.URL.Scheme != l.target.Scheme ||
 		!httpguts.ValidHeaderFieldName(r.Method) || r.Method == http.MethodConnect || r.Close || r.Header == nil ||
 		len(r.Trailer) > 0 || !atHand(r) {
 		return false
 	}
+	if plain, ok := appendPlain(text.AvailableBuffer(), r); ok {
+		_, _ = text.Write(plain) // never fails
+		return true
+	}
 	for name, values := range r.Header {
-		if name == "Connection" || name == "Upgrade" || name == "Expect" || !httpguts.ValidHeaderFieldName(name) {
+		if !laneTakes(name, values) {
 			return false
 		}
-		for _, value := range values {
-			if !httpguts.ValidHeaderFieldValue(value) {
-				return false
-			}
+	}
+	return true
+}
+
+// laneTakes says whether a request with this header can go by a lane.
+func laneTakes(name string, values []string) bool {
+	if name == "Connection" || name == "Upgrade" || name == "Expect" || !httpguts.ValidHeaderFieldName(name) {
+		return false
+	}
+	for _, value := range values {
+		if !httpguts.ValidHeaderFieldValue(value) {
+			return false
 		}
 	}
 	return true

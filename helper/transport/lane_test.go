@@ -31,7 +31,8 @@ func request(ctx context.Context, t testing.TB, method, url string, body io.Read
 	return r
 }
 
-// Byte for byte the backend sees what http.Transport would have sent.
+// Byte for byte the backend sees what http.Transport would have sent; FuzzRequests has the order of a plain request's
+// header fields free.
 func TestRequestsAreWrittenAsByHTTPTransport(t *testing.T) {
 	for _, row := range []struct {
 		name   string

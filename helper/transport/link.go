@@ -110,8 +110,13 @@ func (c *link) roundTrip(r *http.Request, text []byte, trace *httptrace.ClientTr
 		c.close()
 		return nil, err
 	}
-	a := &answer{ReadCloser: res.Body, conn: c, stop: stop, last: res.Close || res.StatusCode <= 199}
-	if res.Body == http.NoBody {
+	a := &answer{body: res.Body, conn: c, stop: stop, last: res.Close || res.StatusCode <= 199}
+	if res.Body == nil { // it is plain
+		a.fixed = fixedBody{in: c.in, left: res.ContentLength}
+		a.body = &a.fixed
+	}
+	if res.Body == http.NoBody || res.Body == nil && res.ContentLength == 0 {
+		res.Body = http.NoBody
 		a.end(true)
 		return res, nil
 	}
@@ -150,9 +155,13 @@ func (c *link) exchange(r *http.Request, text []byte, trace *httptrace.ClientTra
 	return res, nil
 }
 
-// readHeader reads up to the header of the final answer.
+// readHeader reads up to the header of the final answer. It makes no Body for one
+// that is plain.
 func (c *link) readHeader(r *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
 	for {
+		if res := readPlain(c.in, r); res != nil {
+			return res, nil
+		}
 		res, err := http.ReadResponse(c.in, r)
 		if err != nil {
 			return nil, err
