@@ -90,13 +90,11 @@ func isPlainHost(host string) bool {
 	return host != ""
 }
 
-var endOfHeader = []byte("\r\n\r\n")
-
 // readPlain reads the header of an answer that has arrived whole and has a body of
 // a known length. It returns nil for any other, and then has read nothing.
 func readPlain(in *bufio.Reader, r *http.Request) *http.Response {
 	buffered, _ := in.Peek(in.Buffered()) // never fails
-	end := bytes.Index(buffered, endOfHeader)
+	end := bytes.Index(buffered, []byte("\r\n\r\n"))
 	if end < 0 || r.Method == http.MethodHead {
 		return nil
 	}
@@ -106,7 +104,7 @@ func readPlain(in *bufio.Reader, r *http.Request) *http.Response {
 	if !plainStatus(res, line) || !plainHeader(res, fields) {
 		return nil
 	}
-	_, _ = in.Discard(end + len(endOfHeader)) // it is in the buffer
+	_, _ = in.Discard(end + 4) // it is in the buffer, and never fails
 	return res
 }
 

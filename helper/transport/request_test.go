@@ -24,6 +24,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add("G T", "api.test", "", "", "agent\r\n", "A:", "é", "x")
 	s := plays(f, says(ok))
 	pair := []http.RoundTripper{transport.New(transport.Options{}), lane(f, transport.Options{}, s.URL())}
+	f.Cleanup(pair[0].(*http.Transport).CloseIdleConnections) // the lane closes its own
 	f.Fuzz(func(t *testing.T, method, host, target, query, agent, name, value, other string) {
 		switch canonical := http.CanonicalHeaderKey(name); {
 		case canonical == "Connection", canonical == "Upgrade", canonical == "Expect", strings.HasPrefix(canonical, "Accept-Encoding"):
