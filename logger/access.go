@@ -5,9 +5,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 )
 
 // AccessOptions says which requests the access log shows, and what of them.
@@ -21,9 +18,10 @@ type AccessOptions struct {
 	SecretHeaders []string
 }
 
-// Entry is one request as the access log shows it. Times are how long something took, bytes are those of bodies.
+// Entry is one request as the access log shows it. Durations are how long something took, bytes are those of bodies.
 type Entry struct {
-	TraceID, Method, Host, Path, Query string // Query without its question mark, as it came
+	Time                               time.Time // when the request ended
+	TraceID, Method, Host, Path, Query string    // Query without its question mark, as it came
 	Route, Upstream, Backend           string
 	Status                             int
 	Code                               string // the reason code of an answer that the gateway made, or of one cut short
@@ -111,75 +109,22 @@ func share(traceID string) float64 {
 	return float64(h>>11) / (1 << 53)
 }
 
-// line is an Entry on its way into an encoder. It is pooled, with the memory that writing it takes.
+// line is an Entry on its way to the sink. It is pooled, with the memory that writing it takes.
 type line struct {
 	access *Access
 	entry  *Entry
-	fields [1]zapcore.Field
-	text   []byte // a console line
+	text   []byte
+	second int64  // since 1970
+	stamp  []byte // of the second, as appendTime needs it
 }
 
 func (l *line) write() {
-	level, now := zapcore.InfoLevel, time.Now()
-	if l.entry.Status >= http.StatusInternalServerError {
-		level = zapcore.ErrorLevel
+	if l.access.logger.console {
+		l.text = l.appendConsole(l.text[:0])
+	} else {
+		l.text = l.appendJSON(l.text[:0])
 	}
-	to := l.access.logger
-	if to.console {
-		l.text = l.appendConsole(l.text[:0], level, now)
-		_, _ = to.writer.Write(l.text) // it never fails
-		return
-	}
-	l.fields[0] = zap.Inline(l)
-	b, err := to.encoder.EncodeEntry(zapcore.Entry{Level: level, Time: now, Message: "request"}, l.fields[:])
-	if err != nil { // zap's encoders fail on reflected fields only
-		return
-	}
-	_, _ = to.writer.Write(b.Bytes()) // it never fails
-	b.Free()
-}
-
-// MarshalLogObject makes line a zapcore.ObjectMarshaler.
-func (l *line) MarshalLogObject(enc zapcore.ObjectEncoder) error {
-	e := l.entry
-	enc.AddString("trace_id", e.TraceID)
-	enc.AddString("method", e.Method)
-	enc.AddString("host", clip(e.Host))
-	enc.AddString("path", clip(e.Path))
-	enc.AddString("query", redactQuery(e.Query, l.access.redact))
-	enc.AddString("route", e.Route)
-	enc.AddString("upstream", e.Upstream)
-	enc.AddString("backend", e.Backend)
-	enc.AddInt("status", e.Status)
-	enc.AddString("code", e.Code)
-	enc.AddFloat64("duration_ms", milliseconds(e.Duration))
-	enc.AddFloat64("upstream_ms", milliseconds(e.UpstreamTime))
-	enc.AddInt64("bytes_in", e.BytesIn)
-	enc.AddInt64("bytes_out", e.BytesOut)
-	enc.AddString("client_ip", e.ClientIP)
-	enc.AddString("subject", clip(e.Subject))
-	enc.AddString("client", clip(e.Client))
-	enc.AddString("limited", e.Limited)
-	enc.AddInt("attempts", e.Attempts)
-	enc.AddString("protocol", e.Protocol)
-	enc.AddString("user_agent", clip(e.UserAgent))
-	if len(l.access.headers) == 0 {
-		return nil
-	}
-	return enc.AddObject("headers", (*lineHeaders)(l))
-}
-
-// lineHeaders is the part of a line that shows the configured headers.
-type lineHeaders line
-
-// MarshalLogObject makes lineHeaders a zapcore.ObjectMarshaler. A header that the request doesn't have is left out.
-func (l *lineHeaders) MarshalLogObject(enc zapcore.ObjectEncoder) error {
-	for _, h := range l.access.headers {
-		if values := l.entry.Header[h.name]; len(values) > 0 {
-			enc.AddString(h.name, l.access.headerValue(h, values))
-		}
-	}
-	return nil
+	_, _ = l.access.logger.writer.Write(l.text) // it never fails
 }
 
 // headerValue returns what is shown of a header: nothing of a credential, and no redacted query parameter of a URL,
@@ -194,6 +139,3 @@ func (a *Access) headerValue(h loggedHeader, values []string) string {
 	}
 	return redactURL(value, a.redact)
 }
-
-// milliseconds returns d to the microsecond.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

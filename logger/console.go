@@ -1,8 +1,8 @@
 package logger
 
 import (
+	"net/http"
 	"strconv"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -12,9 +12,12 @@ import (
 // appendConsole appends the line for a person, which leaves out what is empty or can be guessed:
 //
 //	15:04:05.000 INFO  GET /order/42?page=2 200 3.1ms route=orders upstream=order client_ip=203.0.113.7
-func (l *line) appendConsole(b []byte, level zapcore.Level, now time.Time) []byte {
-	e := l.entry
-	b = now.AppendFormat(b, consoleTime)
+func (l *line) appendConsole(b []byte) []byte {
+	e, level := l.entry, zapcore.InfoLevel
+	if e.Status >= http.StatusInternalServerError {
+		level = zapcore.ErrorLevel
+	}
+	b = e.Time.AppendFormat(b, consoleTime)
 	b = append(b, ' ')
 	b = append(b, paddedLevel(level)...)
 	b = append(b, ' ')
@@ -28,7 +31,7 @@ func (l *line) appendConsole(b []byte, level zapcore.Level, now time.Time) []byt
 	b = append(b, ' ')
 	b = strconv.AppendInt(b, int64(e.Status), 10)
 	b = append(b, ' ')
-	b = strconv.AppendFloat(b, milliseconds(e.Duration), 'f', 1, 64)
+	b = strconv.AppendFloat(b, float64(e.Duration.Microseconds())/1000, 'f', 1, 64)
 	b = append(b, "ms"...)
 	b = appendPair(b, "code", e.Code)
 	b = appendPair(b, "route", e.Route)

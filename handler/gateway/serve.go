@@ -52,7 +52,8 @@ func (g *Gateway) finish(s *snapshot, ex *exchange.Exchange, r *http.Request) {
 	if r.ContentLength != 0 {
 		linger(ex, s.writeIdle)
 	}
-	duration := time.Since(ex.Start)
+	ended := time.Now()
+	duration := ended.Sub(ex.Start)
 	status := ex.Status()
 	if status == 0 { // the handler wrote nothing: net/http answers 200 with an empty body
 		status = http.StatusOK
@@ -61,7 +62,7 @@ func (g *Gateway) finish(s *snapshot, ex *exchange.Exchange, r *http.Request) {
 	if ex.Code != "" {
 		ex.Observer.Rejected(string(ex.Code))
 	}
-	s.access.Log(entry(ex, r, status, duration))
+	s.access.Log(entry(ex, r, status, ended))
 	g.deps.Tracing.end(ex, r, status, duration)
 	s.release()
 	g.deps.Observer.InFlight(-1)
@@ -86,11 +87,11 @@ func linger(ex *exchange.Exchange, writeIdle time.Duration) {
 	_ = client.SetWriteDeadline(until.Add(writeIdle))
 }
 
-func entry(ex *exchange.Exchange, r *http.Request, status int, duration time.Duration) *logger.Entry {
+func entry(ex *exchange.Exchange, r *http.Request, status int, ended time.Time) *logger.Entry {
 	e := &logger.Entry{
-		TraceID: ex.TraceID, Method: r.Method, Host: ex.Host, Path: ex.RawPath, Query: r.URL.RawQuery,
+		Time: ended, TraceID: ex.TraceID, Method: r.Method, Host: ex.Host, Path: ex.RawPath, Query: r.URL.RawQuery,
 		Route: ex.Route, Upstream: ex.Upstream, Backend: ex.Backend,
-		Status: status, Code: string(ex.Code), Duration: duration, UpstreamTime: ex.UpstreamTime,
+		Status: status, Code: string(ex.Code), Duration: ended.Sub(ex.Start), UpstreamTime: ex.UpstreamTime,
 		BytesIn: ex.BytesIn, BytesOut: ex.Writer.Bytes(), ClientIP: ex.Client.String(), Limited: ex.Limited,
 		Attempts: ex.Attempts, Protocol: r.Proto, UserAgent: r.UserAgent(), Header: r.Header,
 	}
