@@ -10,10 +10,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// gcPercent is GOGC where the environment doesn't set it. A request leaves a few
-// kilobytes of garbage and the live heap is small, so Go's own 100 would collect
-// dozens of times a second; the memory limit holds all the same.
-const gcPercent = 200
+// ballast is memory that is reserved and never touched, so that it takes no room. The garbage collector runs when the
+// heap has doubled: a request leaves some ten kilobytes of garbage and the live heap is small, so that without ballast it
+// would run dozens of times a second. A larger GOGC would cost a gateway with thousands of connections several times
+// their memory; this is the same for all.
+const ballast = 20 << 20
+
+// roomForBallast is the memory limit from which on there is ballast: it counts as used.
+const roomForBallast = 256 << 20
 
 // ofContainer is the part of the container's memory that Go may use: the rest is
 // for what it doesn't count, such as the binary and the kernel's buffers.
@@ -25,18 +29,18 @@ func cgroupLimits() []string {
 }
 
 // fitMemory makes Go's garbage collector fit the container. GOGC and GOMEMLIMIT of
-// the environment count more.
-func (p Process) fitMemory(log *zap.Logger) {
-	if _, set := p.LookupEnv("GOGC"); !set {
-		debug.SetGCPercent(gcPercent)
-	}
+// the environment count more. The result is to be kept as long as the gateway runs.
+func (p Process) fitMemory(log *zap.Logger) []byte {
 	limit, found := containerMemory(cgroupLimits())
-	if _, set := p.LookupEnv("GOMEMLIMIT"); set || !found {
-		return
+	if _, set := p.LookupEnv("GOMEMLIMIT"); found && !set {
+		limit = int64(float64(limit) * ofContainer)
+		debug.SetMemoryLimit(limit)
+		log.Info("memory is limited", zap.Int64("bytes", limit), zap.String("by", "the container's limit"))
 	}
-	limit = int64(float64(limit) * ofContainer)
-	debug.SetMemoryLimit(limit)
-	log.Info("memory is limited", zap.Int64("bytes", limit), zap.String("by", "the container's limit"))
+	if _, set := p.LookupEnv("GOGC"); set || debug.SetMemoryLimit(-1) < roomForBallast {
+		return nil
+	}
+	return make([]byte, ballast)
 }
 
 // containerMemory is the limit in bytes that the first of files has; false when

@@ -46,7 +46,7 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		defer giveBack()
 	}
 	if p.FitsMemory {
-		p.fitMemory(log.Zap())
+		defer runtime.KeepAlive(p.fitMemory(log.Zap()))
 	}
 
 	secure, err := certificates(&cfg.Server, log.Zap())

@@ -182,7 +182,7 @@ func (b *fixedBody) Read(p []byte) (int, error) {
 	switch {
 	case b.left == 0:
 		return n, io.EOF
-	case err == io.EOF: //nolint:errorlint // a wrapped one is no regular end
+	case err == io.EOF:
 		return n, io.ErrUnexpectedEOF
 	}
 	return n, err
