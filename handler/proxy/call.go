@@ -111,7 +111,7 @@ func (c *call) answered(res *http.Response) error {
 	if len(res.Trailer) > 0 && res.Request.ProtoMajor == 1 {
 		res.Header.Del("Content-Length") // trailers can stand beside it in HTTP/2; in HTTP/1.1 only behind chunks
 	}
-	handOver(ex.Writer.Header(), res.Header)
+	res.Header = handOver(ex.Writer.Header(), res.Header)
 	c.answer = answerBody{ReadCloser: res.Body, call: c}
 	res.Body = &c.answer
 	return nil
@@ -140,15 +140,28 @@ func standard(method string) bool {
 	return false
 }
 
-// handOver moves the header of an answer to the client's as it is: httputil would
-// copy it value by value. Content-Type it looks at once more.
-func handOver(client, answer http.Header) {
+// handOver moves the header of an answer to the client's as it is, and returns what
+// is left for httputil: it would copy a header value by value, and parse a
+// Content-Type to find out whether it is an event stream's.
+func handOver(client, answer http.Header) (left http.Header) {
 	for name, values := range answer {
-		if name != "Content-Type" && client[name] == nil {
-			client[name] = values
-			delete(answer, name)
+		if client[name] != nil || name == "Content-Type" && len(values) > 0 && mayStream(values[0]) {
+			if left == nil {
+				left = http.Header{}
+			}
+			left[name] = values
+			continue
 		}
+		client[name] = values
 	}
+	return left
+}
+
+// mayStream says whether a media type could be text/event-stream.
+func mayStream(contentType string) bool {
+	const prefix = "text/e"
+	start := strings.TrimLeft(contentType, " \t")
+	return len(start) >= len(prefix) && strings.EqualFold(start[:len(prefix)], prefix)
 }
 
 // switchesAsAsked says whether a 101 switches to the protocol that the request
