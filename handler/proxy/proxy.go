@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -117,11 +116,11 @@ func noBackend() problem.Problem {
 
 func (h *handler) serve(c *call, w http.ResponseWriter, r *http.Request) {
 	ex := c.exchange
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
+	ctx, end := c.endable(r.Context())
+	defer end(nil)
 	c.ctx = ctx
 	c.path = route.Rewrite(ex.RawPath, h.options.Strip, h.options.Prefix, h.options.Rewrite)
-	c.watch = watchdog{exchange: ex, cancel: cancel, total: h.options.Timeout, idle: h.upstream.Idle}
+	c.watch = watchdog{exchange: ex, cancel: end, total: h.options.Timeout, idle: h.upstream.Idle}
 	c.copy = h.options.Mirror.draw(r)
 	r = r.WithContext(ctx)
 	if r.ContentLength != 0 {

@@ -25,15 +25,14 @@ type watchdog struct {
 	last     atomic.Int64  // the last byte, in nanoseconds since start
 	endless  atomic.Bool   // total no longer counts: the connection was upgraded
 	stopped  atomic.Bool
-	timer    *time.Timer
+	timer    atomic.Pointer[time.Timer] // nil: there is no limit
 }
 
 // begin starts the watchdog; stop must be called when the call has ended.
 func (w *watchdog) begin() {
 	w.start = time.Now()
 	if next, ok := w.next(0); ok {
-		w.timer = time.AfterFunc(time.Hour, w.fire)
-		w.timer.Reset(next) // only now may it fire: timer is set
+		w.timer.Store(time.AfterFunc(next, w.fire))
 	}
 }
 
@@ -59,7 +58,7 @@ func (w *watchdog) fire() {
 		return
 	}
 	if next > 0 {
-		w.timer.Reset(next)
+		w.again(next)
 		return
 	}
 	cause := errIdle
@@ -78,6 +77,16 @@ func (w *watchdog) fire() {
 		_ = client.SetReadDeadline(time.Now())
 		_ = client.SetWriteDeadline(time.Now())
 	}
+}
+
+// again has the timer look once more. It may have fired before begin had put it in
+// its place.
+func (w *watchdog) again(next time.Duration) {
+	if t := w.timer.Load(); t != nil {
+		t.Reset(next)
+		return
+	}
+	time.AfterFunc(next, w.fire) // stopped is all that ends it
 }
 
 // touch records that a byte went by, and returns when, since start.
@@ -104,7 +113,7 @@ func (w *watchdog) lift() {
 
 func (w *watchdog) stop() {
 	w.stopped.Store(true)
-	if w.timer != nil {
-		w.timer.Stop()
+	if t := w.timer.Load(); t != nil {
+		t.Stop()
 	}
 }

@@ -194,28 +194,55 @@ func TestCancelling(t *testing.T) {
 		{"within the body", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"},
 		{"within chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe"},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			written, gone := make(chan struct{}), make(chan struct{})
-			s := plays(t, func(_, _ int, w net.Conn) bool {
-				_, _ = io.WriteString(w, row.answer)
-				close(written)
-				_, _ = w.Read(make([]byte, 1)) // until the connection ends
-				close(gone)
-				return false
-			})
-			l := lane(t, transport.Options{ResponseHeader: time.Hour}, s.URL())
-			why := errors.New("the client left")
-			ctx, cancel := context.WithCancelCause(t.Context())
-			go func() { <-written; cancel(why) }()
-			res, err := l.RoundTrip(request(ctx, t, http.MethodGet, s.URL(), nil))
-			if err == nil {
-				_, err = io.ReadAll(res.Body)
-				res.Body.Close()
-			}
-			if !errors.Is(err, why) {
-				t.Errorf("got %v", err)
-			}
-			<-gone
-		})
+		t.Run(row.name, func(t *testing.T) { cancelling(t, row.answer, nil) })
+		t.Run(row.name+", with a watch", func(t *testing.T) { cancelling(t, row.answer, new(transport.Watch)) })
+	}
+}
+
+// blind is a context whose end only its watch tells.
+type blind struct {
+	context.Context
+	watch *transport.Watch
+}
+
+func (blind) Done() <-chan struct{} { return nil }
+
+func (b blind) Value(key any) any {
+	if key == (transport.WatchKey{}) {
+		return b.watch
+	}
+	return b.Context.Value(key)
+}
+
+func cancelling(t *testing.T, answer string, watch *transport.Watch) {
+	written, gone := make(chan struct{}), make(chan struct{})
+	s := plays(t, func(_, _ int, w net.Conn) bool {
+		_, _ = io.WriteString(w, answer)
+		close(written)
+		_, _ = w.Read(make([]byte, 1)) // until the connection ends
+		close(gone)
+		return false
+	})
+	l := lane(t, transport.Options{ResponseHeader: time.Hour}, s.URL())
+	why := errors.New("the client left")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	end := func() { cancel(why) }
+	if watch != nil {
+		ctx, end = blind{ctx, watch}, func() { cancel(why); watch.End() }
+	}
+	go func() { <-written; end() }()
+	res, err := l.RoundTrip(request(ctx, t, http.MethodGet, s.URL(), nil))
+	if err == nil {
+		_, err = io.ReadAll(res.Body)
+		res.Body.Close()
+	}
+	if !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+	<-gone
+	if watch != nil { // what comes later is over as well
+		if _, err := l.RoundTrip(request(ctx, t, http.MethodGet, s.URL(), nil)); !errors.Is(err, why) {
+			t.Errorf("after the end: got %v", err)
+		}
 	}
 }

@@ -103,7 +103,7 @@ func (c *link) roundTrip(r *http.Request, text []byte, trace *httptrace.ClientTr
 		trace.WroteHeaders() // or is about to: nobody may take it for unwritten
 	}
 	c.ctx = r.Context()
-	stop := context.AfterFunc(c.ctx, c.abort)
+	stop := c.watch()
 	res, err := c.exchange(r, text, trace)
 	if err != nil {
 		stop()
@@ -122,6 +122,17 @@ func (c *link) roundTrip(r *http.Request, text []byte, trace *httptrace.ClientTr
 	}
 	res.Body = a
 	return res, nil
+}
+
+// watch has the call aborted when its context ends. stop says whether that can't
+// happen any more.
+func (c *link) watch() (stop func() bool) {
+	w, ok := c.ctx.Value(WatchKey{}).(*Watch)
+	if !ok {
+		return context.AfterFunc(c.ctx, c.abort)
+	}
+	w.begin(c.abort)
+	return w.stop
 }
 
 func (c *link) exchange(r *http.Request, text []byte, trace *httptrace.ClientTrace) (*http.Response, error) {
