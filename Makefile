@@ -3,7 +3,7 @@ FUZZTIME ?= 20s
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LINT     := bin/golangci-lint-v2.15.0
 
-.PHONY: check build test vet lint fuzz bench bench-peers bench-scale docs image demo clean
+.PHONY: check build test vet lint fuzz bench bench-peers bench-scale bench-soak docs image demo clean
 check: build vet lint test
 	$(MAKE) fuzz FUZZTIME=10000x
 
@@ -41,6 +41,11 @@ bench-peers:
 bench-scale:
 	go test -run '^$$' -bench Stages ./middleware
 	go run ./bench/scale
+
+# Whether anything grows: over ten million requests, and under five minutes of faults. Some twenty minutes.
+bench-soak:
+	go run ./bench/soak -requests 10000000
+	go run ./bench/soak -faults 5m
 
 docs:
 	go generate ./helper/config

@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 // taskset is there.
 type Gateway struct {
 	Address string
+	admin   string
 	process *exec.Cmd
 }
 
@@ -33,15 +35,18 @@ func Start(binary, folder, config string) (*Gateway, error) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
+	g := &Gateway{}
+	for _, address := range []*string{&g.Address, &g.admin} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		*address = l.Addr().String()
+		if err := l.Close(); err != nil {
+			return nil, err
+		}
 	}
-	g := &Gateway{Address: l.Addr().String()}
-	if err := l.Close(); err != nil {
-		return nil, err
-	}
-	command := []string{binary, "serve", "--config", file, "--listen", g.Address}
+	command := []string{binary, "serve", "--config", file, "--listen", g.Address, "--admin", g.admin}
 	if pin, err := exec.LookPath("taskset"); err == nil {
 		command = append([]string{pin, "-c", "0"}, command...)
 	}
@@ -71,3 +76,25 @@ func (g *Gateway) CPUTime() (time.Duration, error) { return CPUTime(g.process.Pr
 
 // PeakMemory is the most resident memory the gateway has had, in bytes.
 func (g *Gateway) PeakMemory() (int64, error) { return PeakMemory(g.process.Process.Pid) }
+
+// Memory is the resident memory that the gateway has now, in bytes.
+func (g *Gateway) Memory() (int64, error) { return memory(g.process.Process.Pid, "VmRSS:") }
+
+// Descriptors is how many files and sockets the gateway has open.
+func (g *Gateway) Descriptors() (int, error) {
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", g.process.Process.Pid))
+	return len(open), err
+}
+
+// Goroutines is how many the gateway has.
+func (g *Gateway) Goroutines() (int, error) {
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Get("http://" + g.admin + "/debug/pprof/goroutine?debug=1")
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close() //nolint:errcheck // it is read
+	var n int
+	_, err = fmt.Fscanf(res.Body, "goroutine profile: total %d", &n)
+	return n, err
+}

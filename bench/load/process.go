@@ -36,16 +36,19 @@ func CPUTime(pid int) (time.Duration, error) {
 }
 
 // PeakMemory is the most resident memory a process has had, in bytes. Linux only.
-func PeakMemory(pid int) (int64, error) {
+func PeakMemory(pid int) (int64, error) { return memory(pid, "VmHWM:") }
+
+// memory is a line of /proc/PID/status in bytes (proc(5)).
+func memory(pid int, name string) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if value, ok := strings.CutPrefix(line, name); ok {
 			kib, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
 			return kib << 10, err
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/status has no VmHWM", pid)
+	return 0, fmt.Errorf("/proc/%d/status has no %s", pid, name)
 }
