@@ -13,20 +13,7 @@ const upload = "POST / HTTP/1.1\r\nHost: gw.test\r\nTransfer-Encoding: chunked\r
 // A chunked body reaches the backend piece by piece, and an answer reaches the
 // client while its body is still on the way.
 func TestBothDirectionsStream(t *testing.T) {
-	backend := newRawBackend(t, func(head string, conn net.Conn, in *bufio.Reader) {
-		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
-		for {
-			size, err := in.ReadString('\n')
-			if err != nil {
-				return
-			}
-			piece, _ := in.ReadString('\n')
-			_, _ = io.WriteString(conn, size+piece) // the echo, in the chunks that came
-			if size == "0\r\n" {
-				return
-			}
-		}
-	})
+	backend := newRawBackend(t, echoesChunks)
 	s := start(t, backend.Addr().String(), openConfig)
 	c := s.dial()
 	c.send(strings.Replace(upload, "Host", "Connection: close\r\nHost", 1))
@@ -42,6 +29,43 @@ func TestBothDirectionsStream(t *testing.T) {
 		t.Errorf("the backend got Transfer-Encoding %q", te)
 	}
 	logged(t, s.only(), map[string]any{"status": 200, "bytes_in": 3, "bytes_out": 3, "code": ""})
+}
+
+// echoesChunks answers with the body's own chunks, each as it comes.
+func echoesChunks(_ string, conn net.Conn, in *bufio.Reader) {
+	_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+	for {
+		size, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		piece, _ := in.ReadString('\n')
+		_, _ = io.WriteString(conn, size+piece)
+		if size == "0\r\n" {
+			return
+		}
+	}
+}
+
+// A body that goes wrong after the answer has begun ends that, and the log doesn't lay it at the upstream's door.
+func TestABodyThatFailsEndsTheAnswer(t *testing.T) {
+	backend := newRawBackend(t, echoesChunks)
+	for code, rest := range map[string]string{
+		"body_too_large": "5\r\nbcdef\r\n",
+		"bad_request":    "garbage\r\n",
+	} {
+		s := start(t, backend.Addr().String(), strings.Replace(openConfig, "auth: none", "auth: none, max_body_size: 5", 1))
+		c := s.dial()
+		c.send(upload)
+		c.head()
+		c.expect("1\r\na\r\n")
+		c.send(rest)
+		logged(t, s.only(), map[string]any{"status": 200, "code": code})
+		_ = c.Conn.(*net.TCPConn).CloseWrite() // or net/http waits for the rest of the body for a while
+		if more, _ := io.ReadAll(c.in); strings.Contains(string(more), "0\r\n\r\n") {
+			t.Errorf("%s: the answer passes for whole: %q", code, more)
+		}
+	}
 }
 
 // A body that was read to its end leaves the connection for the next request,

@@ -198,16 +198,22 @@ func (c *call) answerEnded(err error) {
 	c.exchange.Code = c.cutCode(err)
 }
 
-// cutCode is the code of an answer that was cut after its header went out.
+// cutCode is the code of an answer that was cut after its header went out. A body
+// of the request's that failed ends the answer too, with an error that seems to be
+// the upstream's.
 func (c *call) cutCode(err error) problem.Code {
-	cause := context.Cause(c.ctx)
+	cause, fault := context.Cause(c.ctx), c.request.fault()
 	switch {
+	case errors.Is(fault, errBodyTooLarge):
+		return problem.BodyTooLarge
 	case timedOut(cause):
 		return problem.UpstreamTimeout
 	case errors.Is(cause, errClientStalled), errors.Is(cause, context.Canceled):
 		return problem.ClientClosed
 	case cause != nil:
 		return problem.Draining
+	case fault != nil:
+		return problem.BadRequest
 	}
 	return upstreamFault(err).problem.Code
 }
