@@ -27,6 +27,8 @@ func (c *call) acquit(r *http.Request, v verdict) verdict {
 	switch {
 	case errors.Is(cause, errRequestTimeout) && c.request.clientTime(time.Since(c.watch.start)) > c.watch.total/clientShare:
 		return slowBody()
+	case cause == nil && broken(c.err) && c.overdue(r.Header):
+		return neutral(problem.Problem{Code: problem.UpstreamTimeout, Detail: "The call's own deadline is over."})
 	case timedOut(cause) && (stage == connected || stage == connecting && c.attempt.Crowded()):
 		return neutral(overloaded())
 	case v.problem.Code != problem.UpstreamBadResponse:

@@ -116,7 +116,7 @@ func upstreamFault(err error) verdict {
 	case errors.As(err, &op) && op.Op == "dial":
 		return unreachable("connection_refused")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET),
-		errors.Is(err, syscall.EPIPE), errors.As(err, &op), err.Error() == serverClosedIdle:
+		errors.Is(err, syscall.EPIPE), errors.As(err, &op), broken(err), err.Error() == serverClosedIdle:
 		return reset()
 	}
 	return failure(problem.UpstreamBadResponse, "http_protocol_error", "The upstream's answer couldn't be understood.")
