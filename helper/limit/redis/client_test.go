@@ -120,7 +120,7 @@ func TestAClockThatWentBackNeitherMintsNorWithholds(t *testing.T) {
 
 func TestErrorsSayWhatRedisAnswered(t *testing.T) {
 	open, locked, replica := redistest.New(t), redistest.New(t, "--requirepass", "right"), redistest.New(t)
-	full := redistest.New(t, "--maxmemory", "1mb", "--maxmemory-policy", "noeviction")
+	full := redistest.New(t, "--maxmemory", "1", "--maxmemory-policy", "noeviction")
 	replica.MustDo(t, "REPLICAOF", "127.0.0.1", "1")
 	replica.MustDo(t, "CONFIG", "SET", "replica-serve-stale-data", "yes")
 	for _, row := range []struct {
