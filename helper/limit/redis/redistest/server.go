@@ -84,8 +84,8 @@ type ReplyError string
 
 func (e ReplyError) Error() string { return string(e) }
 
-// Do sends one command on a connection of its own and returns the first line of
-// the reply, or of a bulk string its text.
+// Do sends one command on a connection of its own and returns what it is answered:
+// a text, "" for none, or of an array the elements, one a line.
 func (s *Server) Do(command ...string) (string, error) {
 	conn, err := net.DialTimeout("tcp", s.Addr(), time.Second)
 	if err != nil {
@@ -103,7 +103,11 @@ func (s *Server) Do(command ...string) (string, error) {
 	if _, err := io.WriteString(conn, request.String()); err != nil {
 		return "", err
 	}
-	in := bufio.NewReader(conn)
+	return read(bufio.NewReader(conn))
+}
+
+// read reads a reply. Of an array it is what the elements are, one a line.
+func read(in *bufio.Reader) (string, error) {
 	line, err := in.ReadString('\n')
 	if err != nil {
 		return "", err
@@ -113,9 +117,23 @@ func (s *Server) Do(command ...string) (string, error) {
 		return "", ReplyError(line[1:])
 	case '$':
 		size, _ := strconv.Atoi(line[1:])
-		text := make([]byte, max(0, size))
+		if size < 0 { // there is none
+			return "", nil
+		}
+		text := make([]byte, size+len("\r\n"))
 		_, err := io.ReadFull(in, text)
-		return string(text), err
+		return string(text[:size]), err
+	case '*':
+		size, _ := strconv.Atoi(line[1:])
+		var texts []string
+		for range size {
+			text, err := read(in)
+			if err != nil {
+				return "", err
+			}
+			texts = append(texts, text)
+		}
+		return strings.Join(texts, "\n"), nil
 	}
 	return line[1:], nil
 }

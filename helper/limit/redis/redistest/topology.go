@@ -38,6 +38,33 @@ func NewCluster(t testing.TB, n int) []*Server {
 	return nodes
 }
 
+// MoveSlots moves each slot of the source that has a key, with its keys, to the target, as redis-cli does: key by key, with
+// a time in which the source says of some keys that the target has them, and says how many it has moved.
+func MoveSlots(t testing.TB, nodes []*Server, source, target *Server) (moved int) {
+	t.Helper()
+	sourceID, targetID := source.MustDo(t, "CLUSTER", "MYID"), target.MustDo(t, "CLUSTER", "MYID")
+	for _, key := range strings.Fields(source.MustDo(t, "KEYS", "*")) {
+		slot := source.MustDo(t, "CLUSTER", "KEYSLOT", key)
+		target.MustDo(t, "CLUSTER", "SETSLOT", slot, "IMPORTING", sourceID)
+		source.MustDo(t, "CLUSTER", "SETSLOT", slot, "MIGRATING", targetID)
+		for { // until there is none
+			keys := strings.Fields(source.MustDo(t, "CLUSTER", "GETKEYSINSLOT", slot, "100"))
+			if len(keys) == 0 {
+				break
+			}
+			for _, key := range keys {
+				source.MustDo(t, "MIGRATE", "127.0.0.1", strconv.Itoa(target.Port), key, "0", "5000")
+			}
+		}
+		target.MustDo(t, "CLUSTER", "SETSLOT", slot, "NODE", targetID) // the one that gets it first, or nobody has it for a moment
+		for _, node := range nodes {
+			node.MustDo(t, "CLUSTER", "SETSLOT", slot, "NODE", targetID)
+		}
+		moved++
+	}
+	return moved
+}
+
 // Watched is a master with one replica, watched by three Sentinels under the
 // name "limits".
 type Watched struct {
