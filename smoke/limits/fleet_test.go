@@ -51,8 +51,9 @@ func build(m *testing.M) int {
 
 // compile builds the gateway into the folder.
 func compile(name string, flags ...string) error {
-	args := append([]string{"build", "-o", filepath.Join(folder, name)}, flags...)
-	if out, err := exec.Command("go", append(args, "../..")...).CombinedOutput(); err != nil {
+	cmd := exec.Command("go", append(append([]string{"build", "-o", filepath.Join(folder, name)}, flags...), "../..")...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the gateway: %w\n%s", err, out)
 	}
 	return nil
