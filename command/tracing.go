@@ -37,5 +37,5 @@ func (p Process) newTracing(cfg config.Tracing, log *zap.Logger) (tracing gatewa
 			log.Warn("the last spans were lost", zap.Error(err))
 		}
 	}
-	return gateway.Tracing{Record: exporter.Record, Sampler: trace.NewSampler(cfg.SampleRatio)}, flush, nil
+	return gateway.Tracing{Record: exporter.Record, Fetched: exporter.Fetched, Sampler: trace.NewSampler(cfg.SampleRatio)}, flush, nil
 }

@@ -1,46 +1,17 @@
 package command
 
 import (
-	"compress/gzip"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
-)
 
-// newCollector is a collector that gives the spans it got.
-func newCollector(t *testing.T) (endpoint string, spans chan *otlp.Span) {
-	t.Helper()
-	spans = make(chan *otlp.Span, 100)
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body := io.Reader(r.Body)
-		if r.Header.Get("Content-Encoding") == "gzip" {
-			body, _ = gzip.NewReader(r.Body)
-		}
-		raw, err := io.ReadAll(body)
-		var request collector.ExportTraceServiceRequest
-		if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(raw, &request) != nil {
-			t.Errorf("%s got what isn't OTLP: %v", r.URL, err)
-			return
-		}
-		for _, resource := range request.ResourceSpans {
-			for _, scope := range resource.ScopeSpans {
-				for _, span := range scope.Spans {
-					spans <- span
-				}
-			}
-		}
-	}))
-	t.Cleanup(server.Close)
-	return server.URL, spans
-}
+	"gatehouse/helper/trace/otlp/otlptest"
+)
 
 // newParented is a backend that says which traceparent it got, and breaks the connection instead where it is told to.
 func newParented(t *testing.T, breaks bool) (url string, parents chan string) {
@@ -63,13 +34,13 @@ const (
 
 // From the client through a backend that fails to one that answers, each knows the span above it.
 func TestATraceIsWhole(t *testing.T) {
-	endpoint, spans := newCollector(t)
+	collector := otlptest.New(t)
 	broken, toBroken := newParented(t, true)
 	good, toGood := newParented(t, false)
 	path := file(t, "config.yaml", fmt.Sprintf(`server: {listen: "127.0.0.1:0", admin: "127.0.0.1:0", trusted_proxies: [127.0.0.1/32]}
 tracing: {otlp_endpoint: %q, sample_ratio: 0}
 upstreams: {order: {backends: [{url: %q}, {url: %q}], route: {auth: none, path: "= /order"}}}
-`, endpoint, broken, good))
+`, collector.Endpoint, broken, good))
 	r := start(t, nil, "--config", path)
 	public, _ := r.addresses(t)
 	send := func(path, traceparent string) (status int) {
@@ -99,9 +70,8 @@ upstreams: {order: {backends: [{url: %q}, {url: %q}], route: {auth: none, path: 
 	if code := r.end(t); code != 0 {
 		t.Fatalf("it ended with %d: %s", code, r.stderr)
 	}
-	close(spans)
 	byName := map[string][]*otlp.Span{}
-	for span := range spans {
+	for _, span := range collector.Spans() {
 		if hex.EncodeToString(span.TraceId) != traceID {
 			t.Errorf("a span of a trace that nobody records: %v", span)
 		}

@@ -142,5 +142,5 @@ func (l *limiter) judge(ex *exchange.Exchange, r *http.Request, limits []*Limit,
 }
 
 func (l *Limit) demand(ex *exchange.Exchange, r *http.Request) limit.Demand {
-	return limit.Demand{Rule: l.rule, Key: l.rule.Key(l.subject(ex, r)), Shadow: l.shadow, Look: ex.Explain != nil}
+	return limit.Demand{Rule: l.rule, Key: l.rule.Key(l.subject(ex, r)), Shadow: l.shadow, Look: ex.Explain != nil, Calls: ex.Calls()}
 }

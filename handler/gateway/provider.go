@@ -141,10 +141,11 @@ func (b *builder) known(url string) *keyset.Set {
 	return nil
 }
 
-// refreshed counts and logs what becomes of the keys of some providers.
+// refreshed counts, traces and logs what becomes of the keys of some providers.
 func (b *builder) refreshed(providers []string) func(keyset.Refresh) {
-	log, observer := b.deps.Log, b.deps.Observer
+	log, observer, tracing := b.deps.Log, b.deps.Observer, b.deps.Tracing
 	return func(r keyset.Refresh) {
+		tracing.fetched(providers, r.Fetch)
 		for _, name := range providers {
 			observer.KeysRefreshed(name, string(r.Result))
 		}

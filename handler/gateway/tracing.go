@@ -8,10 +8,11 @@ import (
 	"gatehouse/helper/trace"
 )
 
-// Tracing is who records the spans of requests, and of which. The zero value
+// Tracing is who records the spans of requests, and of which, and those of fetches. The zero value
 // records none, and continues traces all the same.
 type Tracing struct {
 	Record  func(*trace.Request) // any goroutine; nil: nobody records
+	Fetched func(*trace.Fetch)   // of keys; any goroutine; nil: nobody records
 	Sampler trace.Sampler        // for requests that no trusted proxy has decided on
 }
 
@@ -43,6 +44,16 @@ func (t *Tracing) end(ex *exchange.Exchange, r *http.Request, status int, durati
 	t.Record(&trace.Request{
 		Trace: ex.Trace, Parent: ex.Spans.Parent, Start: ex.Start, End: ex.Start.Add(duration),
 		Method: r.Method, Host: ex.Host, Path: ex.RawPath, Route: ex.Route, Upstream: ex.Upstream, Client: ex.Client.String(),
-		Status: status, Code: string(ex.Code), Attempts: ex.Spans.Attempts,
+		Status: status, Code: string(ex.Code), Attempts: ex.Spans.Attempts, Calls: ex.Spans.Calls,
 	})
+}
+
+// fetched hands over how the keys of some providers were fetched. It happens too
+// seldom to be sampled, and is no request's: all that need the keys share it.
+func (t *Tracing) fetched(providers []string, fetch *trace.Fetch) {
+	if t.Fetched == nil || fetch == nil {
+		return
+	}
+	fetch.Providers = providers
+	t.Fetched(fetch)
 }

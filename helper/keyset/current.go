@@ -1,6 +1,10 @@
 package keyset
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"gatehouse/helper/trace"
+)
 
 // current is the set that a source has at present. One goroutine replaces it, any number read it.
 type current struct{ pointer atomic.Pointer[version] }
@@ -59,9 +63,10 @@ func Results() []Result { return []Result{Success, Unchanged, Failure} }
 // Refresh tells of one attempt to bring a set up to date.
 type Refresh struct {
 	Result  Result
-	Keys    int     // how many are in use now
-	Skipped []error // keys that can't be used, each with why
-	Err     error   // why it failed
+	Keys    int          // how many are in use now
+	Skipped []error      // keys that can't be used, each with why
+	Err     error        // why it failed
+	Fetch   *trace.Fetch // how it went over the network; nil: it was a file
 }
 
 // refreshed puts keys in place and describes it. A set without one usable key is a mistake of whoever published it rather

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gatehouse/helper/trace"
 )
 
 const (
@@ -59,13 +61,13 @@ func checkScheme(to, from *url.URL) error {
 }
 
 // fetch gets the key set, by discovery if there is an issuer. lifetime is how long the answer says that it can be used,
-// negative where it doesn't say.
-func (r *Remote) fetch(ctx context.Context) (got *fetched, lifetime time.Duration, err error) {
+// negative where it doesn't say. noted gets what was asked for.
+func (r *Remote) fetch(ctx context.Context, noted *trace.Fetch) (got *fetched, lifetime time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	from := r.documentURL()
 	if r.options.Issuer != "" {
-		if from, err = r.discover(ctx, from); err != nil {
+		if from, err = r.discover(ctx, from, noted); err != nil {
 			return nil, -1, fmt.Errorf("discovering keys of %s: %w", r.options.Issuer, err)
 		}
 	}
@@ -73,7 +75,7 @@ func (r *Remote) fetch(ctx context.Context) (got *fetched, lifetime time.Duratio
 	if r.Ready() && r.etagURL == from {
 		etag = r.etag
 	}
-	response, body, err := r.get(ctx, from, etag)
+	response, body, err := r.get(ctx, from, etag, noted)
 	if err != nil {
 		return nil, -1, fmt.Errorf("fetching keys: %w", err)
 	}
@@ -90,8 +92,8 @@ func (r *Remote) fetch(ctx context.Context) (got *fetched, lifetime time.Duratio
 }
 
 // discover reads the discovery document (OpenID Connect Discovery 1.0, section 4) and returns its jwks_uri.
-func (r *Remote) discover(ctx context.Context, from string) (string, error) {
-	_, body, err := r.get(ctx, from, "")
+func (r *Remote) discover(ctx context.Context, from string, noted *trace.Fetch) (string, error) {
+	_, body, err := r.get(ctx, from, "", noted)
 	if err != nil {
 		return "", err
 	}
@@ -118,20 +120,26 @@ func (r *Remote) discover(ctx context.Context, from string) (string, error) {
 }
 
 // get fetches a document of at most 1 MiB. With an etag, the answer may be 304, without a body.
-func (r *Remote) get(ctx context.Context, from, etag string) (*http.Response, []byte, error) {
+func (r *Remote) get(ctx context.Context, from, etag string, noted *trace.Fetch) (response *http.Response, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
 		return nil, nil, err
 	}
+	got := trace.Get{URL: bare(request.URL), Start: time.Now()}
+	defer func() {
+		got.End, got.Err = time.Now(), err
+		noted.Gets = append(noted.Gets, got)
+	}()
 	request.Header.Set("Accept", "application/json, application/jwk-set+json")
 	request.Header.Set("User-Agent", "gatehouse")
 	if etag != "" {
 		request.Header.Set("If-None-Match", etag)
 	}
-	response, err := r.client.Do(request)
+	response, err = r.client.Do(request)
 	if err != nil {
 		return nil, nil, err
 	}
+	got.Status = response.StatusCode
 	defer response.Body.Close() //nolint:errcheck // nothing was written
 	if etag != "" && response.StatusCode == http.StatusNotModified {
 		return response, nil, nil
@@ -139,7 +147,7 @@ func (r *Remote) get(ctx context.Context, from, etag string) (*http.Response, []
 	if response.StatusCode != http.StatusOK {
 		return nil, nil, fmt.Errorf("%s answered with the status %d", from, response.StatusCode)
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+	body, err = io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the answer of %s: %w", from, err)
 	}
@@ -147,6 +155,13 @@ func (r *Remote) get(ctx context.Context, from, etag string) (*http.Response, []
 		return nil, nil, fmt.Errorf("%s is larger than %d bytes", from, maxDocument)
 	}
 	return response, body, nil
+}
+
+// bare is a URL without what may be secret in it.
+func bare(u *url.URL) string {
+	b := *u
+	b.User, b.RawQuery, b.Fragment = nil, "", ""
+	return b.String()
 }
 
 // maxAge is how long an answer may be used (RFC 9111, section 5.2.2), negative where it doesn't say.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"gatehouse/helper/trace"
 )
 
 const (
@@ -18,11 +20,14 @@ func (r *Remote) Run(ctx context.Context) error {
 	defer r.end()
 	for failures := 0; ; {
 		r.begin()
-		keys, lifetime, err := r.fetch(ctx)
+		fetch := &trace.Fetch{Start: time.Now()}
+		keys, lifetime, err := r.fetch(ctx, fetch)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		refresh := r.put(keys, err)
+		fetch.End, fetch.Err = time.Now(), refresh.Err
+		refresh.Fetch = fetch
 		wait := r.pause(lifetime)
 		if refresh.Err != nil {
 			wait = r.backoff(failures)

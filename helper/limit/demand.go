@@ -1,5 +1,7 @@
 package limit
 
+import "gatehouse/helper/trace"
+
 // Demand is what a request asks of one bucket, and the bucket's answer.
 type Demand struct {
 	Rule Rule
@@ -13,6 +15,9 @@ type Demand struct {
 	// Look asks what the bucket would say, and takes nothing. Either all demands of
 	// a request look, or none.
 	Look bool
+	// Calls, unless it is nil, gets the round trips that the request costs. It is the
+	// same for all demands of a request, and nobody else writes to it meanwhile.
+	Calls *[]trace.Call
 
 	// Decision is set by the store: this bucket's own answer, whether or not the
 	// others let the request have the token.

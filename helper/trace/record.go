@@ -21,6 +21,7 @@ type Request struct {
 	Status   int
 	Code     string // why the gateway answered itself, "" otherwise
 	Attempts []Attempt
+	Calls    []Call
 }
 
 // Attempt is one try to reach a backend.
@@ -31,6 +32,31 @@ type Attempt struct {
 	Backend string
 	Status  int    // 0: there was no answer
 	Error   string // a code of the gateway, "" where there was an answer
+}
+
+// Call is one round trip to the store that all gateways share.
+type Call struct {
+	Start time.Time
+	End   time.Time
+	Err   error // nil: it was answered
+}
+
+// Fetch is one attempt to bring keys up to date from their issuer.
+type Fetch struct {
+	Providers []string // that use the keys
+	Start     time.Time
+	End       time.Time
+	Gets      []Get // one after the other
+	Err       error // nil: there are keys
+}
+
+// Get is one document that was asked for.
+type Get struct {
+	URL    string // without user, password and query
+	Start  time.Time
+	End    time.Time
+	Status int   // 0: there was no answer
+	Err    error // nil: the document came
 }
 
 // Sampler chooses a share of the traces by their ids, so that everybody with the same share chooses the same ones. Its

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"gatehouse/helper/trace"
 )
 
 // largest is how many calls a pipeline has at most.
@@ -16,6 +18,7 @@ const largest = 128
 type call struct {
 	ctx     context.Context
 	scripts []script
+	trips   *[]trace.Call // of the request, not touched by the worker; nil: nobody wants to know
 	err     error
 	done    chan struct{} // closed when err and the replies are there
 }
@@ -24,7 +27,11 @@ type call struct {
 func (c *Client) do(ctx context.Context, call *call) error {
 	start := time.Now()
 	err := c.exchange(ctx, call)
-	c.called(time.Since(start), err)
+	end := time.Now()
+	c.called(end.Sub(start), err)
+	if call.trips != nil {
+		*call.trips = append(*call.trips, trace.Call{Start: start, End: end, Err: err})
+	}
 	return err
 }
 

@@ -124,7 +124,7 @@ func (c *Client) Decide(ctx context.Context, demands []limit.Demand) error {
 // giveBack returns what buckets gave before it was known that others refuse. A
 // script has seen to it for its own buckets.
 func (c *Client) giveBack(ctx context.Context, refused *call, demands []limit.Demand) error {
-	back := &call{ctx: ctx, done: make(chan struct{})}
+	back := &call{ctx: ctx, trips: refused.trips, done: make(chan struct{})}
 	for _, s := range refused.scripts {
 		if r := s.reverse(demands); s.granted(demands) && len(r.demands) > 0 {
 			back.scripts = append(back.scripts, r)

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 
 	"gatehouse/helper/limit"
 	"gatehouse/helper/limit/redis/redistest"
+	"gatehouse/helper/trace"
 )
 
 // one asks one bucket for a token.
@@ -186,5 +188,21 @@ func TestConcurrentRequestsNeverPassTheLimit(t *testing.T) {
 	t.Logf("%d and %d passed in %s", ada, bob, lasted)
 	if ada > most(own) || bob > most(own) || ada+bob > most(both) || ada+bob < int64(both.Burst) {
 		t.Errorf("%d and %d passed in %s, want at most %d each and %d together", ada, bob, lasted, most(own), most(both))
+	}
+}
+
+// Whoever wants to know gets each round trip of its own request, and nobody else pays for it.
+func TestRoundTripsAreNoted(t *testing.T) {
+	server := redistest.New(t)
+	c, rule := newClient(t, Options{Addresses: []string{server.Addr()}}), newRule(t, "r", 1, time.Hour, 3)
+	var calls []trace.Call
+	demands := []limit.Demand{{Rule: rule, Key: stringKey(rule, "ada"), Calls: &calls}}
+	if err := c.Decide(patient(t), demands); err != nil || len(calls) != 1 || calls[0].Err != nil || !calls[0].End.After(calls[0].Start) {
+		t.Errorf("noted %v, %v", calls, err)
+	}
+	one(t, c, rule, "ada")
+	server.Kill()
+	if err := c.Decide(patient(t), demands); err == nil || len(calls) != 2 || !errors.Is(calls[1].Err, err) {
+		t.Errorf("noted %v, want %v", calls, err)
 	}
 }

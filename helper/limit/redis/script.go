@@ -39,6 +39,7 @@ type script struct {
 func newCall(ctx context.Context, demands []limit.Demand, cluster bool) *call {
 	c := &call{ctx: ctx, done: make(chan struct{})}
 	for i := range demands {
+		c.trips = demands[i].Calls
 		s := c.scriptFor(demands, demands[i].Key.Subject(), cluster)
 		s.add(i, &demands[i], max(1, demands[i].Batch))
 	}

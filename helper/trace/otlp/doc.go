@@ -1,6 +1,7 @@
 // Package otlp sends what became of requests to an OpenTelemetry collector, over
-// OTLP/HTTP: one server span per sampled request, and one client span below it
-// per attempt to reach a backend.
+// OTLP/HTTP: one server span per sampled request, and below it one client span
+// per attempt to reach a backend and per round trip to Redis. A fetch of keys is
+// a trace of its own, with a span for each document.
 //
 // It guarantees that recording never waits for the collector: spans are queued,
 // sent in batches, and dropped when the queue is full. Nothing that a client

@@ -29,7 +29,7 @@ func rateLimit(limits Limits) func(filter.Use) (filter.Filter, error) {
 		return filter.Func(func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				ex := exchange.From(r.Context())
-				demands := []limit.Demand{{Rule: rule, Key: key, Look: ex.Explain != nil}}
+				demands := []limit.Demand{{Rule: rule, Key: key, Look: ex.Explain != nil, Calls: ex.Calls()}}
 				limits.Decide(demands)
 				if ex.Explain != nil {
 					ex.Explain.NoteLimit(name, "all requests", demands[0])
