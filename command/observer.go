@@ -38,6 +38,7 @@ func (o observer) Keys(provider string, age func() time.Duration) gateway.Remove
 func (o observer) KeysRefreshed(provider, result string) { o.metrics.KeysRefreshed(provider, result) }
 func (o observer) Unmatched() exchange.Observer          { return o.metrics.Unmatched() }
 func (o observer) Auth(provider, result, cache string)   { o.metrics.Auth(provider, result, cache) }
+func (o observer) Retiring(delta int64)                  { o.metrics.Retiring(delta) }
 func (o observer) InFlight(delta int64)                  { o.metrics.InflightAdd(delta) }
 func (o observer) Clients(ids []string)                  { o.metrics.Clients(ids) }
 func (o observer) LimiterMode(redis bool)                { o.metrics.LimiterMode(redis) }

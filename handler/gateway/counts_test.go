@@ -67,6 +67,7 @@ func (c *counts) Auth(provider, result, cache string) {
 	c.add("auth %s %s %s", provider, result, cache)
 }
 func (c *counts) InFlight(int64)     {}
+func (c *counts) Retiring(int64)     {}
 func (c *counts) Panic()             { c.add("panic") }
 func (c *counts) Spoof()             { c.add("spoof") }
 func (n named) Accept()              { n.add("accept %s", n.name) }

@@ -83,7 +83,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	err := g.buckets.Run(ctx)
 	g.loading.Lock()
 	defer g.loading.Unlock()
-	g.current.Load().release()
+	g.letGo(g.current.Load())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

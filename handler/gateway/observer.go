@@ -38,6 +38,9 @@ type Observer interface {
 	Unmatched() exchange.Observer
 
 	InFlight(delta int64)
+	// Retiring is told of a configuration that isn't the current one any more and is
+	// still in use, by 1, and by -1 when nothing uses it.
+	Retiring(delta int64)
 	Panic()
 	Spoof()
 }

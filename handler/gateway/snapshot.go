@@ -78,6 +78,7 @@ func (g *Gateway) replace(next *snapshot) {
 		go func() {
 			defer g.retiring.Done()
 			g.parts.release(next.keys)
+			g.deps.Observer.Retiring(-1)
 		}()
 	}
 	for _, p := range next.pools {
@@ -91,8 +92,14 @@ func (g *Gateway) replace(next *snapshot) {
 				p.stop()
 			}
 		}
-		old.release()
+		g.letGo(old)
 	}
+}
+
+// letGo retires what was the current snapshot, once its last request has ended.
+func (g *Gateway) letGo(s *snapshot) {
+	g.deps.Observer.Retiring(1) // first: the last request may end meanwhile
+	s.release()
 }
 
 func (s *snapshot) removeHandles() {

@@ -18,6 +18,10 @@ func (m *Metrics) ConfigLoaded(hash string, at time.Time) {
 	m.series.configOK.Set(1)
 }
 
+// Retiring changes the number of configs that aren't in service any more and are still used, by 1 when another takes a
+// config's place and by -1 when its last request has ended.
+func (m *Metrics) Retiring(delta int64) { m.retiring.Add(delta) }
+
 // ConfigReload counts a reload. Only ReloadFailure makes the last reload unsuccessful: a file that is again what is
 // running has nothing wrong with it.
 func (m *Metrics) ConfigReload(result string) {

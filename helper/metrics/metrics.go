@@ -43,6 +43,7 @@ type Metrics struct {
 	unmatched *Route
 
 	inflight atomic.Int64
+	retiring atomic.Int64
 	auth     atomic.Pointer[map[authKey]prometheus.Counter] // replaced whole under mu
 	clients  atomic.Pointer[map[string]prometheus.Counter]  // by API key; replaced whole under mu
 

@@ -14,6 +14,7 @@ func (s scraped) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- prometheus.MustNewConstMetric(desc, kind, value, labels...)
 	}
 	constant(inflightDesc, prometheus.GaugeValue, float64(s.m.inflight.Load()))
+	constant(retiringDesc, prometheus.GaugeValue, float64(s.m.retiring.Load()))
 	upstreams, backends := s.m.latest()
 	for _, u := range upstreams {
 		constant(breakerStateDesc, prometheus.GaugeValue, float64(u.state()), u.name)
@@ -48,6 +49,7 @@ func (m *Metrics) latest() (upstreams []*Upstream, backends []*Backend) {
 
 var (
 	inflightDesc        = prometheus.NewDesc("gateway_inflight_requests", "Requests that are being served.", nil, nil)
+	retiringDesc        = prometheus.NewDesc("gateway_config_snapshots_retiring", "Configs before the running one that requests or WebSockets still use.", nil, nil)
 	breakerStateDesc    = prometheus.NewDesc("gateway_breaker_state", "State of the circuit breaker: 0 closed, 1 half-open, 2 open.", []string{"upstream"}, nil)
 	breakerOpenDesc     = prometheus.NewDesc("circuit_breaker_open", "Requests that an open circuit breaker refused, a count that only grows.", []string{"upstream"}, nil)
 	backendUpDesc       = prometheus.NewDesc("gateway_backend_up", "Whether the backend gets new requests: it is healthy, not ejected and not draining.", []string{"upstream", "backend"}, nil)

@@ -75,6 +75,8 @@ func tell(m *metrics.Metrics) {
 	m.Unmatched().Observe("GET", 404, time.Millisecond, time.Millisecond, "")
 	m.InflightAdd(2)
 	m.InflightAdd(-1)
+	m.Retiring(2)
+	m.Retiring(-1)
 	m.Panic()
 	m.Spoof()
 	m.Clients([]string{"ada", "bob"})
