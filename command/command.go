@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -26,8 +25,7 @@ type Process struct {
 	LookupEnv func(string) (string, bool)
 	Signals   <-chan os.Signal // SIGINT and SIGTERM: the first one drains, the second one ends at once
 	Hangups   <-chan os.Signal // SIGHUP: the config is read again
-	Upgrades  <-chan os.Signal // SIGUSR2: a new process takes over
-	Program   Program          // what an upgrade starts
+	Upgrades  <-chan os.Signal // SIGUSR2: a new process takes over; nil: none does, and no sockets are inherited
 	// OwnsLog says that what libraries, such as net/http's transport, print to the standard library's log, of which there
 	// is one in a process, goes to the gateway's log while it serves.
 	OwnsLog bool
@@ -50,20 +48,8 @@ func ThisProcess() Process {
 	signal.Notify(upgrades, syscall.SIGUSR2)
 	return Process{
 		Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, LookupEnv: os.LookupEnv,
-		Signals: signals, Hangups: hangups, Upgrades: upgrades, OwnsLog: true, FitsMemory: true, Program: Program{Path: ownPath(), Env: os.Environ()},
+		Signals: signals, Hangups: hangups, Upgrades: upgrades, OwnsLog: true, FitsMemory: true,
 	}
-}
-
-// ownPath is where this program was started from: a newer one at the same path is what an upgrade starts.
-func ownPath() string {
-	path, err := exec.LookPath(os.Args[0])
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return os.Args[0] // starting it will say what is wrong
-	}
-	return path
 }
 
 // The exit codes.

@@ -23,7 +23,8 @@ func TestServeTellsSystemd(t *testing.T) {
 	if err := listener.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, map[string]string{"NOTIFY_SOCKET": socket}, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--route", "/a=http://127.0.0.1:1")
+	t.Setenv("NOTIFY_SOCKET", socket)
+	r := start(t, nil, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--route", "/a=http://127.0.0.1:1")
 	message := make([]byte, 100)
 	n, err := listener.Read(message)
 	if err != nil || string(message[:n]) != "READY=1" {
@@ -36,7 +37,8 @@ func TestServeTellsSystemd(t *testing.T) {
 }
 
 func TestServeGoesOnWhenNobodyListens(t *testing.T) {
-	r := start(t, map[string]string{"NOTIFY_SOCKET": filepath.Join(t.TempDir(), "s")}, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--route", "/a=http://127.0.0.1:1")
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "s"))
+	r := start(t, nil, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--route", "/a=http://127.0.0.1:1")
 	r.stderr.waitFor(t, "telling NOTIFY_SOCKET that it serves: ")
 	r.interrupt()
 	if code := r.end(t); code != 0 {

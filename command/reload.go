@@ -21,7 +21,7 @@ type served struct {
 	file   string                              // "": it isn't from a file, and can't change
 	adjust func(*config.Config) *config.Config // what flags change of the file
 
-	inherited *handover.Inheritance // nil: nothing is
+	handover *handover.Handover // nil: nothing is inherited, and nothing handed over
 }
 
 // reloads keeps the gateway's config up to date with its file.

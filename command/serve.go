@@ -30,13 +30,15 @@ on the same sockets; when the new process serves, this one drains, and when it f
 			if err := errors.Join(checkAddress("--listen", listen), checkAddress("--admin", admin)); err != nil {
 				return err
 			}
-			inherited, err := handover.Inherit(p.LookupEnv)
-			if err != nil {
-				return err
+			handed := &handover.Handover{}
+			if p.Upgrades != nil {
+				if handed, err = handover.New(startTimeout); err != nil {
+					return err
+				}
 			}
 			defer func() {
 				if err != nil {
-					inherited.Failed(err)
+					handed.Failed(err)
 				}
 			}()
 			cfg, source, err := p.serveConfig(file, routes)
@@ -47,11 +49,11 @@ on the same sockets; when the new process serves, this one drains, and when it f
 				return located(err, source)
 			}
 			adjust := func(c *config.Config) *config.Config { return withAddresses(c, listen, admin) }
-			s := served{config: adjust(cfg), source: source, adjust: adjust, inherited: inherited}
+			s := served{config: adjust(cfg), source: source, adjust: adjust, handover: handed}
 			if len(routes) == 0 {
 				s.file = source
 			}
-			if inherited.HandedOver() { // the old process tells the service manager who serves now
+			if handed.HandedOver() { // the old process tells the service manager who serves now
 				return p.run(s, nil)
 			}
 			return p.run(s, p.notifyReady)

@@ -15,9 +15,10 @@ import (
 // service is what supervise keeps alive and ends.
 type service struct {
 	public, private *server.Server
-	sockets         []handover.Socket // of public and private
 	work            []func(context.Context) error
 	drain           server.Drain
+	takeOver        func(context.Context) // from the old process, before this one can be upgraded
+	handover        *handover.Handover
 	log             *zap.Logger
 }
 
@@ -40,6 +41,7 @@ func (p Process) supervise(s service) error {
 	select {
 	case sig := <-p.Signals:
 		s.log.Info("draining", zap.Stringer("signal", sig), zap.Int64("in_flight", s.drain.InFlight()))
+		s.handover.Stop()
 		drained = p.drain(s, 1)
 	case pid := <-successor:
 		s.log.Info("a new process has taken over; draining", zap.Int("pid", pid), zap.Int64("in_flight", s.drain.InFlight()))
@@ -47,6 +49,7 @@ func (p Process) supervise(s service) error {
 	case <-failed.Done(): // the error is group.Wait's
 	}
 	stop()
+	s.handover.Stop()
 	closed := errors.Join(s.public.Close(), s.private.Close()) // the admin listener answers until the very end
 	ended := group.Wait()
 	if errors.Is(ended, context.Canceled) { // it was told to

@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap"
 
 	"gatehouse/handler/gateway"
-	"gatehouse/helper/handover"
 )
 
 const (
@@ -24,27 +23,24 @@ const (
 	closingTime = time.Second
 )
 
-// Program is how to start this program once more, for an upgrade.
-type Program struct {
-	Path string
-	Env  []string
-}
-
-// upgrade starts a new process at each request for it, until one serves, whose id goes to successor. One that doesn't changes
-// nothing.
+// upgrade takes over from the old process, if there is one, and then starts a new one at each request for it, until one serves,
+// whose id goes to successor. One that doesn't changes nothing. Requests wait until the old process has ended.
 func (p Process) upgrade(ctx context.Context, s service, successor chan<- int) error {
+	s.takeOver(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-p.Upgrades:
 		}
-		s.log.Info("starting a new process to take over", zap.String("program", p.Program.Path))
-		stdout, _ := p.Stdout.(*os.File)
-		stderr, _ := p.Stderr.(*os.File)
-		pid, err := handover.Start(ctx, handover.Options{
-			Path: p.Program.Path, Args: p.Args, Env: p.Program.Env, Stdout: stdout, Stderr: stderr, Sockets: s.sockets, Timeout: startTimeout,
-		})
+		if s.handover.HandedOver() {
+			s.log.Info("a new process takes over once the one before this has ended")
+		}
+		if err := s.handover.WaitForOld(ctx); ctx.Err() != nil {
+			return err
+		}
+		s.log.Info("starting a new process to take over", zap.String("program", os.Args[0]))
+		pid, err := s.handover.Upgrade()
 		if err == nil {
 			successor <- pid
 			return nil
@@ -55,7 +51,7 @@ func (p Process) upgrade(ctx context.Context, s service, successor chan<- int) e
 
 // handOver ends this process after a new one has taken over.
 func (p Process) handOver(s service, pid int) error {
-	if err := p.notify(fmt.Sprintf("MAINPID=%d", pid)); err != nil {
+	if err := notify(fmt.Sprintf("MAINPID=%d", pid)); err != nil {
 		s.log.Warn("telling NOTIFY_SOCKET who serves now", zap.Error(err))
 	}
 	handed := errors.Join(s.public.HandOver(), s.private.HandOver())
@@ -67,15 +63,13 @@ func (p Process) handOver(s service, pid int) error {
 }
 
 // takeOver tells the old process, if there is one, that this one serves, as soon as it can serve as well.
-func (s served) takeOver(ctx context.Context, gate *gateway.Gateway, log *zap.Logger) error {
-	if s.inherited.HandedOver() {
+func (s served) takeOver(ctx context.Context, gate *gateway.Gateway, log *zap.Logger) {
+	if s.handover.HandedOver() {
 		s.warmUp(ctx, gate)
 	}
-	if err := s.inherited.Ready(); err != nil { // then it has ended, and this one serves alone
+	if err := s.handover.Ready(); err != nil { // then it has ended, and this one serves alone
 		log.Warn("the old process doesn't wait any more", zap.Error(err))
 	}
-	<-ctx.Done()
-	return ctx.Err()
 }
 
 func (s served) warmUp(ctx context.Context, gate *gateway.Gateway) {

@@ -29,8 +29,8 @@ const flushTimeout = 5 * time.Second
 // run puts the gateway together and serves until a signal, then drains. started is called, unless it is nil, with the
 // addresses once both listeners are open. The error is nil after a drain, also one that cut requests.
 func (p Process) run(s served, started func(public, admin string)) (err error) {
-	if s.inherited == nil {
-		s.inherited = &handover.Inheritance{}
+	if s.handover == nil {
+		s.handover = &handover.Handover{}
 	}
 	cfg := s.config
 	log, err := p.openLog(cfg.Log)
@@ -104,14 +104,11 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	return p.supervise(service{
 		public:  public,
 		private: private,
-		sockets: []handover.Socket{
-			{Key: handover.Key("server.listen", cfg.Server.Listen), Listener: public.Socket()},
-			{Key: handover.Key("server.admin", cfg.Server.Admin), Listener: private.Socket()},
-		},
 		work: append(work(gate, secure),
-			func(ctx context.Context) error { return reload.run(ctx, p) },
-			func(ctx context.Context) error { return s.takeOver(ctx, gate, log.Zap()) }),
-		log: log.Zap(),
+			func(ctx context.Context) error { return reload.run(ctx, p) }),
+		takeOver: func(ctx context.Context) { s.takeOver(ctx, gate, log.Zap()) },
+		handover: s.handover,
+		log:      log.Zap(),
 		drain: server.Drain{
 			Delay:    time.Duration(cfg.Server.Drain.Delay),
 			Timeout:  time.Duration(cfg.Server.Drain.Timeout),
@@ -130,12 +127,17 @@ func (s served) newServer(cfg config.Server, key string, o server.Options, log *
 	}
 	o.ReadHeader, o.Idle = time.Duration(cfg.Timeouts.ReadHeader), time.Duration(cfg.Timeouts.Idle)
 	o.MaxHeader, o.ErrorLog = int64(cfg.MaxHeaderSize), errorLog
-	if o.Listener, err = s.inherited.Listener(key, o.Address); err != nil {
+	if o.Listener, err = s.handover.Listener(key, o.Address); err != nil {
 		return nil, err
 	}
 	opened, err := server.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	if o.Listener == nil {
+		if err := s.handover.Add(key, o.Address, opened.Socket()); err != nil {
+			return nil, errors.Join(err, opened.Close())
+		}
 	}
 	return opened, nil
 }

@@ -1,12 +1,22 @@
 package smoke
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 )
+
+// asManager starts the gateway as systemd does, with sockets under these names and the flags in args.
+func (b binary) asManager(names string, sockets []*os.File, args ...string) *exec.Cmd {
+	// the shell knows the id that the gateway will have
+	cmd := exec.Command("sh", append([]string{"-c", "LISTEN_PID=$$ exec \"$@\"", "sh", b.path, "serve"}, args...)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("LISTEN_FDS=%d", len(sockets)), "LISTEN_FDNAMES="+names)
+	cmd.ExtraFiles = sockets
+	return cmd
+}
 
 // A service manager may open the sockets before the gateway starts, as systemd does (sd_listen_fds(3)).
 func TestSocketsOfTheServiceManager(t *testing.T) {
@@ -29,11 +39,7 @@ func TestSocketsOfTheServiceManager(t *testing.T) {
 		{"has no name", "", "needs a name"},
 	} {
 		t.Run("one that "+row.name, func(t *testing.T) {
-			// the shell knows the id that the gateway will have
-			cmd := exec.Command("sh", "-c", "LISTEN_PID=$$ exec \"$@\"", "sh", gateway.path, "serve", "--route", "/v1="+newEcho(t),
-				"--listen", "127.0.0.1:1", "--admin", "unix:"+folder+"/a")
-			cmd.Env = append(os.Environ(), "LISTEN_FDS=1", "LISTEN_FDNAMES="+row.names)
-			cmd.ExtraFiles = []*os.File{public}
+			cmd := gateway.asManager(row.names, []*os.File{public}, "--route", "/v1="+newEcho(t), "--listen", "127.0.0.1:1", "--admin", "unix:"+folder+"/a")
 			if row.says != "" {
 				out, err := cmd.CombinedOutput()
 				if err == nil || !strings.Contains(string(out), row.says) {

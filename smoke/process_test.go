@@ -113,9 +113,15 @@ func (b binary) start(t *testing.T, args ...string) *process {
 
 func (b binary) startWith(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, ended: make(chan struct{}), logged: make(chan struct{}, 10_000)}
-	p.cmd = exec.Command(b.path, append([]string{"serve"}, args...)...)
-	p.cmd.Env = append(os.Environ(), env...)
+	cmd := exec.Command(b.path, append([]string{"serve"}, args...)...)
+	cmd.Env = append(os.Environ(), env...)
+	return serving(t, cmd)
+}
+
+// serving starts a gateway and waits until it listens.
+func serving(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, ended: make(chan struct{}), logged: make(chan struct{}, 10_000)}
 	read, write := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = write, write
 	if err := p.cmd.Start(); err != nil {
@@ -129,8 +135,8 @@ func (b binary) startWith(t *testing.T, env []string, args ...string) *process {
 		<-exited
 		<-p.ended
 	})
-	serving := p.await("serving", func(line map[string]any) bool { return line["msg"] == "serving" })
-	p.public, p.admin = serving["listen"].(string), serving["admin"].(string)
+	line := p.await("serving", func(line map[string]any) bool { return line["msg"] == "serving" })
+	p.public, p.admin = line["listen"].(string), line["admin"].(string)
 	return p
 }
 

@@ -207,6 +207,19 @@ func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
 	}
 	l.end(t)
 	write(good)
+	if err := os.Rename(gateway.path, gateway.path+".good"); err != nil { // what runs can't be written to
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(gateway.path, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGUSR2)
+	p.await("the failure of a program that says nothing", func(line map[string]any) bool {
+		return strings.Contains(fmt.Sprint(line["error"]), "exit status 3")
+	})
+	if err := os.Rename(gateway.path+".good", gateway.path); err != nil {
+		t.Fatal(err)
+	}
 	pid := p.upgrade(p.cmd.Process.Pid)
 	l = newLoad(p.public)
 	for l.ok.Load() == 0 {
