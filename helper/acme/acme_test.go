@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gatehouse/helper/acme"
+	"gatehouse/helper/acme/acmetest"
 	"gatehouse/helper/certificate"
 )
 
@@ -46,10 +47,10 @@ func newListener(t *testing.T) net.Listener {
 	return listener
 }
 
-func newIssuer(t *testing.T, a *authority, cache string) *acme.Issuer {
+func newIssuer(t *testing.T, a *acmetest.Authority, cache string) *acme.Issuer {
 	t.Helper()
 	issuer, err := acme.New(acme.Options{
-		Hosts: []string{"shop.example.test", "API.example.test"}, Email: "ops@example.test", Directory: a.URL + "/dir", Cache: cache, Client: a.Client(),
+		Hosts: []string{"shop.example.test", "API.example.test"}, Email: "ops@example.test", Directory: a.Directory, Cache: cache, Client: a.Client(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,8 +59,8 @@ func newIssuer(t *testing.T, a *authority, cache string) *acme.Issuer {
 }
 
 // handshake asks for a name and returns the names of the certificate.
-func handshake(listener net.Listener, a *authority, name string) ([]string, error) {
-	conn, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{ServerName: name, RootCAs: a.roots})
+func handshake(listener net.Listener, a *acmetest.Authority, name string) ([]string, error) {
+	conn, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{ServerName: name, RootCAs: a.Roots})
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +70,15 @@ func handshake(listener net.Listener, a *authority, name string) ([]string, erro
 
 func TestACertificateIsGotFromAnAuthorityAndKept(t *testing.T) {
 	first, cache := newListener(t), filepath.Join(t.TempDir(), "acme")
-	a := newAuthority(t, first.Addr().(*net.TCPAddr).Port)
+	a := acmetest.New(t)
+	a.Check(t, first.Addr().(*net.TCPAddr).Port)
 	listen(t, first, newIssuer(t, a, cache))
 	for _, name := range []string{"shop.example.test", "api.example.test"} {
 		if got, err := handshake(first, a, name); err != nil || len(got) != 1 || got[0] != name {
 			t.Fatalf("the certificate for %s is for %q, %v", name, got, err)
 		}
 	}
-	calls := a.calls.Load()
+	calls := a.Calls.Load()
 	for _, name := range []string{"other.example.test", "127.0.0.1", ""} {
 		if got, err := handshake(first, a, name); err == nil {
 			t.Errorf("there is a certificate for %q: %q", name, got)
@@ -87,7 +89,7 @@ func TestACertificateIsGotFromAnAuthorityAndKept(t *testing.T) {
 	if got, err := handshake(second, a, "shop.example.test"); err != nil {
 		t.Errorf("after a restart, the certificate is %q, %v", got, err)
 	}
-	if more := a.calls.Load() - calls; more != 0 {
+	if more := a.Calls.Load() - calls; more != 0 {
 		t.Errorf("the authority was asked %d times more", more)
 	}
 }
