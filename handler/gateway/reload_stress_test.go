@@ -94,15 +94,7 @@ func TestReloadStress(t *testing.T) {
 		Path: file, Env: func(string) (string, bool) { return "", false }, Gateway: s.gw, Running: parse(t, addr, stressConfig),
 		Log: s.logger.Zap(), Done: func(string, string, time.Time) {},
 	})
-	s.get("/broken") // opens the breaker
-	for range 3 {
-		s.get("/limited")
-	}
-	var sockets []*client
-	for range 5 {
-		sockets = append(sockets, s.openSocket())
-	}
-	goroutines, descriptors := runtime.NumGoroutine(), openFiles(t)
+	st := s.newState()
 	l := s.load(*stressRate)
 	took := make([]time.Duration, *stressReloads)
 	for n := range took {
@@ -116,36 +108,71 @@ func TestReloadStress(t *testing.T) {
 		}
 		took[n] = time.Since(begun)
 		if n%20 == 0 {
-			for i, c := range sockets {
-				_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-				message := fmt.Sprintf("%d over %d", n, i)
-				c.send(message)
-				c.expect(message)
-			}
+			st.talk(n)
 		}
 		l.until(n)
 	}
 	l.end(t)
-	// At rest the load has left no more than the idle connections that the config allows; ending the others takes a moment.
+	slices.Sort(took)
+	t.Logf("%d reloads, median %v, longest %v, under %d requests", len(took), took[len(took)/2], took[len(took)-1], l.ok.Load())
+	st.kept()
+}
+
+// state is what reloads may not lose, and what they may not pile up.
+type state struct {
+	*stand
+	sockets                 []*client
+	goroutines, descriptors int
+}
+
+// newState opens a breaker, uses up most of a bucket, and opens a few WebSockets.
+func (s *stand) newState() *state {
+	s.t.Helper()
+	st := &state{stand: s}
+	s.get("/broken")
+	for range 3 {
+		s.get("/limited")
+	}
+	for range 5 {
+		st.sockets = append(st.sockets, s.openSocket())
+	}
+	st.goroutines, st.descriptors = runtime.NumGoroutine(), openFiles(s.t)
+	return st
+}
+
+// talk sends a message over each WebSocket and expects it back.
+func (st *state) talk(n int) {
+	st.t.Helper()
+	for i, c := range st.sockets {
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		message := fmt.Sprintf("%d over %d", n, i)
+		c.send(message)
+		c.expect(message)
+	}
+}
+
+// kept fails unless everything is as it was. At rest a load has left no more than the idle connections that the config
+// allows; ending the others takes a moment.
+func (st *state) kept() {
+	st.t.Helper()
 	const left = 20
 	var grown, opened int
 	for deadline := time.Now().Add(10 * time.Second); ; ticks(20) {
-		grown, opened = runtime.NumGoroutine()-goroutines, openFiles(t)-descriptors
+		grown, opened = runtime.NumGoroutine()-st.goroutines, openFiles(st.t)-st.descriptors
 		if grown <= left && opened <= left || time.Now().After(deadline) {
 			break
 		}
 	}
-	slices.Sort(took)
-	t.Logf("%d reloads, median %v, longest %v, under %d requests; %d goroutines and %d descriptors more", len(took), took[len(took)/2], took[len(took)-1], l.ok.Load(), grown, opened)
+	st.t.Logf("%d goroutines and %d descriptors more than before", grown, opened)
 	if grown > left || opened > left {
-		t.Errorf("%d goroutines and %d descriptors more than before", grown, opened)
+		st.t.Errorf("%d goroutines and %d descriptors more than before", grown, opened)
 	}
-	if got := s.get("/broken"); got.code() != "breaker_open" {
-		t.Errorf("the breaker was forgotten: %d %s", got.StatusCode, got.body)
+	if got := st.get("/broken"); got.code() != "breaker_open" {
+		st.t.Errorf("the breaker was forgotten: %d %s", got.StatusCode, got.body)
 	}
 	for i, status := range []int{200, 200, 429} {
-		if got := s.get("/limited"); got.StatusCode != status {
-			t.Errorf("request %d after the reloads is %d: the bucket was forgotten", i, got.StatusCode)
+		if got := st.get("/limited"); got.StatusCode != status {
+			st.t.Errorf("request %d after the reloads is %d: the bucket was forgotten", i, got.StatusCode)
 		}
 	}
 }
