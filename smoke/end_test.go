@@ -1,6 +1,7 @@
 package smoke
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestTheFirstSignalDrains(t *testing.T) {
@@ -20,6 +22,7 @@ func TestTheFirstSignalDrains(t *testing.T) {
 	if ready := send(t, p.admin, "GET /readyz HTTP/1.1", "Host: x", "Connection: close"); ready.StatusCode != 503 {
 		t.Errorf("while it drains, /readyz is %d", ready.StatusCode)
 	}
+	p.refuses()
 	service.release <- struct{}{}
 	if answer := answerOf(t, held); answer.StatusCode != 200 || bodyOf(t, answer) != "ok\n" {
 		t.Errorf("the request in flight got %d", answer.StatusCode)
@@ -48,6 +51,23 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 		t.Errorf("exit code %d, want 1: what was in flight is lost", code)
 	}
 	close(service.release)
+}
+
+// refuses waits until a new connection is refused: one that waits in a queue that nobody accepts from would be lost.
+func (p *process) refuses() {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); ; { // each round takes a connection's time
+		conn, err := net.Dial("tcp", p.public)
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return
+		}
+		if err == nil {
+			err = conn.Close()
+		}
+		if err != nil || time.Now().After(deadline) {
+			p.t.Fatalf("a new connection isn't refused: %v", err)
+		}
+	}
 }
 
 // hold sends a request that the service answers when it is told to.
