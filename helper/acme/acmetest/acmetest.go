@@ -1,6 +1,7 @@
 package acmetest
 
 import (
+	"context"
 	"crypto/x509"
 	"encoding/pem"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/letsencrypt/challtestsrv"
 	"github.com/letsencrypt/pebble/v2/ca"
@@ -19,6 +21,9 @@ import (
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
 )
+
+// patience is how long the name server may take to start.
+const patience = 10 * time.Second
 
 // Authority signs certificates.
 type Authority struct {
@@ -50,6 +55,7 @@ func New(t testing.TB) *Authority {
 func (a *Authority) Check(t testing.TB, tlsPort int) {
 	t.Helper()
 	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
+	t.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // a client that is refused waits for seconds, and a handshake isn't given so many
 	quiet := log.New(io.Discard, "", 0)
 	store := db.NewMemoryStore()
 	signer := ca.New(quiet, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {ValidityPeriod: 7776000}})
@@ -73,14 +79,14 @@ func (a *Authority) ListenerRoots(t testing.TB) (path string) {
 	return path
 }
 
-// names starts a name server and returns its address.
+// names starts a name server, waits until it answers, and returns its address. Pebble asks it over TCP.
 func names(t testing.TB) string {
 	t.Helper()
-	probe, err := net.ListenPacket("udp", "127.0.0.1:0")
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := probe.LocalAddr().String()
+	address := probe.Addr().String()
 	if err := probe.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,5 +98,16 @@ func names(t testing.TB) string {
 	server.SetDefaultDNSIPv6("")
 	go server.Run()
 	t.Cleanup(server.Shutdown)
-	return address
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}}
+	for deadline := time.Now().Add(patience); ; { // each round takes a connection's time
+		_, err := resolver.LookupNetIP(t.Context(), "ip4", "ready.example.test.")
+		if err == nil {
+			return address
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the name server doesn't answer: %v", err)
+		}
+	}
 }
