@@ -71,15 +71,18 @@ func NewAccess(l *Logger, o AccessOptions) *Access {
 	return a
 }
 
+// Enabled says whether any request is logged.
+func (a *Access) Enabled() bool { return a.enabled }
+
 // Log writes the line of one request: at level error from status 500 on, else info. It keeps neither e nor its header.
 func (a *Access) Log(e *Entry) {
 	if !a.enabled || !a.sampled(e) {
 		return
 	}
 	l := a.lines.Get().(*line)
-	l.entry = e
+	l.entry = *e
 	l.write()
-	l.entry = nil
+	l.entry = Entry{}
 	a.lines.Put(l)
 }
 
@@ -112,7 +115,7 @@ func share(traceID string) float64 {
 // line is an Entry on its way to the sink. It is pooled, with the memory that writing it takes.
 type line struct {
 	access *Access
-	entry  *Entry
+	entry  Entry
 	text   []byte
 	second int64  // since 1970
 	stamp  []byte // of the second, as appendTime needs it

@@ -13,7 +13,7 @@ import (
 //
 //	15:04:05.000 INFO  GET /order/42?page=2 200 3.1ms route=orders upstream=order client_ip=203.0.113.7
 func (l *line) appendConsole(b []byte) []byte {
-	e, level := l.entry, zapcore.InfoLevel
+	e, level := &l.entry, zapcore.InfoLevel
 	if e.Status >= http.StatusInternalServerError {
 		level = zapcore.ErrorLevel
 	}

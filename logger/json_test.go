@@ -82,7 +82,7 @@ func FuzzJSON(f *testing.F) {
 			UserAgent: agent, Header: http.Header{"X-A": {agent, path}, "Referer": {query}, "Cookie": {"secret"}},
 		}
 		for a, line := range lines {
-			line.entry = e
+			line.entry = *e
 			line.text = line.appendJSON(line.text[:0])
 			if want := (model{a, e}).line(t); string(line.text) != want {
 				t.Errorf("got  %s\nwant %s", line.text, want)

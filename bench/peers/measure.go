@@ -13,8 +13,8 @@ import (
 // sample is what a run costs, in the order of the columns.
 type sample [columns]float64
 
-// columns: CPU time per request in us, requests/s, p50 and p99 in us, peak memory in MB.
-const columns = 5
+// columns: CPU time per request in us, requests/s, p50 and p99 in us, peak memory in MB; p99 in us at half the rate.
+const columns = 6
 
 // measured drives a program and reads its CPU time before and after.
 func measured(pid, listen int, w work, seconds int) (s sample, err error) {
@@ -38,8 +38,22 @@ func measured(pid, listen int, w work, seconds int) (s sample, err error) {
 	}
 	return sample{
 		float64((after - before).Microseconds()) / float64(r.requests), float64(r.requests) / took.Seconds(),
-		float64(r.p50.Microseconds()), float64(r.p99.Microseconds()), float64(peak) / 1e6,
+		float64(r.p50.Microseconds()), float64(r.p99.Microseconds()), float64(peak) / 1e6, 0,
 	}, nil
+}
+
+// atHalf is the 99th percentile in us of a program at half the rate that it could do.
+func atHalf(listen int, w work, perSecond float64, seconds int) (float64, error) {
+	request := "GET /order/1 HTTP/1.1\r\nHost: bench.test\r\nUser-Agent: bench\r\n"
+	if w.token != "" {
+		request += "Authorization: Bearer " + w.token + "\r\n"
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", listen)
+	r := load.Paced(address, []byte(request+"\r\n"), 64, int(perSecond/2), time.Duration(seconds)*time.Second, 200)
+	if r.Errors > 0 || r.Requests == 0 {
+		return 0, fmt.Errorf("%d of %d answers weren't 200", r.Errors, r.Requests)
+	}
+	return float64(r.Percentile(0.99).Microseconds()), nil
 }
 
 // result is what wrk reports.

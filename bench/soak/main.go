@@ -57,7 +57,7 @@ func run(binary string, requests int, faults time.Duration) error {
 		return err
 	}
 	defer good.Close() //nolint:errcheck // the process ends
-	defer bad.Close() //nolint:errcheck // the process ends
+	defer bad.Close()  //nolint:errcheck // the process ends
 	config := fmt.Sprintf(`
 log: {output: %s, level: error}
 auth: {providers: {soak: {issuer: soak, algorithms: [HS256], secret: %q}}}

@@ -62,7 +62,10 @@ func (g *Gateway) finish(s *snapshot, ex *exchange.Exchange, r *http.Request) {
 	if ex.Code != "" {
 		ex.Observer.Rejected(string(ex.Code))
 	}
-	s.access.Log(entry(ex, r, status, ended))
+	if s.access.Enabled() {
+		e := entry(ex, r, status, ended)
+		s.access.Log(&e)
+	}
 	g.deps.Tracing.end(ex, r, status, duration)
 	s.release()
 	g.deps.Observer.InFlight(-1)
@@ -87,8 +90,8 @@ func linger(ex *exchange.Exchange, writeIdle time.Duration) {
 	_ = client.SetWriteDeadline(until.Add(writeIdle))
 }
 
-func entry(ex *exchange.Exchange, r *http.Request, status int, ended time.Time) *logger.Entry {
-	e := &logger.Entry{
+func entry(ex *exchange.Exchange, r *http.Request, status int, ended time.Time) logger.Entry {
+	e := logger.Entry{
 		Time: ended, TraceID: ex.TraceID, Method: r.Method, Host: ex.Host, Path: ex.RawPath, Query: r.URL.RawQuery,
 		Route: ex.Route, Upstream: ex.Upstream, Backend: ex.Backend,
 		Status: status, Code: string(ex.Code), Duration: ended.Sub(ex.Start), UpstreamTime: ex.UpstreamTime,

@@ -4,15 +4,15 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
 
 	"gatehouse/helper/upstream"
 )
 
-// sending is how far one attempt has come. The transport tells it; that the header
-// was written, on whichever goroutine it likes, also when the attempt is over.
+// sending is how far one attempt has come: a transport.Progress. The transport tells
+// that the header was written on whichever goroutine it likes, also when the attempt
+// is over.
 type sending struct {
 	stage  atomic.Int32
 	conn   net.Conn // nil: it has none yet
@@ -42,7 +42,8 @@ func newSender(b *upstream.Backend) *sender {
 }
 
 func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
-	callOf(r.Context()).sending.follow(httptrace.ContextClientTrace(r.Context()))
+	c := callOf(r.Context())
+	c.lane.Progress = c.sending
 	res, err := s.RoundTripper.RoundTrip(r)
 	if err == nil {
 		if http2 := res.ProtoMajor == 2; http2 != s.http2.Load() {
@@ -52,20 +53,17 @@ func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// follow adds its hooks to the trace that httputil has made for this attempt
-// alone: a trace of its own would be composed with that, by reflection.
-func (s *sending) follow(t *httptrace.ClientTrace) {
-	if t == nil {
-		s.stage.Store(written) // nothing is known, so the worst is assumed
-		return
-	}
-	t.GetConn = func(string) { s.stage.Store(connecting) }
-	t.GotConn = func(info httptrace.GotConnInfo) {
-		s.conn, s.reused = info.Conn, info.Reused
-		s.stage.Store(connected)
-	}
-	t.WroteHeaders = func() { s.stage.Store(written) }
+// Connecting implements transport.Progress.
+func (s *sending) Connecting(string) { s.stage.Store(connecting) }
+
+// Connected implements transport.Progress.
+func (s *sending) Connected(conn net.Conn, reused bool) {
+	s.conn, s.reused = conn, reused
+	s.stage.Store(connected)
 }
+
+// Written implements transport.Progress.
+func (s *sending) Written() { s.stage.Store(written) }
 
 // once makes net/http send the request once only, unless nothing of it has gone
 // out. It repeats a GET, HEAD or OPTIONS that has no body or one that can be read

@@ -11,14 +11,20 @@ type Client struct {
 	Addr    netip.Addr // the client's; the zero Addr for a peer without one, such as a Unix socket's
 	Peer    netip.Addr // the other end of the connection; the zero Addr as above
 	Trusted bool       // Peer is a trusted proxy, so its forwarding headers and request id are believed
+
+	text string // what String has returned; "": nothing yet
 }
 
-// String returns the client's address, or "unix" where there is none.
-func (c Client) String() string {
-	if !c.Addr.IsValid() {
-		return "unix"
+// String returns the client's address, or "unix" where there is none. It isn't safe for concurrent use.
+func (c *Client) String() string {
+	switch {
+	case c.text != "":
+	case c.Addr.IsValid():
+		c.text = c.Addr.String()
+	default:
+		c.text = "unix"
 	}
-	return c.Addr.String()
+	return c.text
 }
 
 // Resolver tells clients from the proxies before them.

@@ -92,7 +92,7 @@ func TestResolve(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := NewResolver(prefixes(t, c.trusted...)).Resolve(c.remote, c.header)
 			if got.String() != c.want || got.Trusted != c.isProxy {
-				t.Errorf("got %s, trusted %t; want %s, trusted %t", got, got.Trusted, c.want, c.isProxy)
+				t.Errorf("got %s, trusted %t; want %s, trusted %t", got.String(), got.Trusted, c.want, c.isProxy)
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func FuzzResolve(f *testing.F) {
 			if !c.Addr.IsValid() || c.Addr.Is4In6() || c.Addr.Zone() != "" {
 				t.Fatalf("the address of %v is %v", h, c.Addr)
 			}
-			if r.Resolve("192.0.2.1:1", h).String() != "192.0.2.1" {
+			if peer := r.Resolve("192.0.2.1:1", h); peer.String() != "192.0.2.1" {
 				t.Fatalf("an untrusted peer's %v was believed", h)
 			}
 			// Another gateway behind this one must see the same client in either header.

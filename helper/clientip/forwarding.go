@@ -19,7 +19,7 @@ type Forwarding struct {
 //
 // Both chains lead to the same client. A proxy that knows one of the two headers passes the other on as a client made
 // it up, so only the chain that Resolve walked is continued, and the other begins at the client that was found.
-func (c Client) Forwarding(r *http.Request) Forwarding {
+func (c *Client) Forwarding(r *http.Request) Forwarding {
 	f := Forwarding{Host: r.Host, Proto: "http"}
 	if r.TLS != nil {
 		f.Proto = "https"
@@ -28,7 +28,7 @@ func (c Client) Forwarding(r *http.Request) Forwarding {
 	if !c.Trusted {
 		f.Forwarded = string(appendElement(room[:0], c.Peer, f.Host, f.Proto))
 		if c.Peer.IsValid() {
-			f.For = c.Peer.String()
+			f.For = c.String() // an untrusted peer is the client
 		}
 		return f
 	}
@@ -44,7 +44,7 @@ func (c Client) Forwarding(r *http.Request) Forwarding {
 }
 
 // list returns the value of X-Forwarded-For behind a trusted proxy.
-func (c Client) list(b []byte, h http.Header) string {
+func (c *Client) list(b []byte, h http.Header) string {
 	if lines := h["X-Forwarded-For"]; len(lines) > 0 {
 		b = appendLines(b, lines)
 	} else if c.Addr != c.Peer {
@@ -54,7 +54,7 @@ func (c Client) list(b []byte, h http.Header) string {
 }
 
 // forwarded returns the value of Forwarded behind a trusted proxy.
-func (c Client) forwarded(b []byte, h http.Header, host, proto string) string {
+func (c *Client) forwarded(b []byte, h http.Header, host, proto string) string {
 	lines := h["Forwarded"]
 	believed := len(lines) > 0 && len(h["X-Forwarded-For"]) == 0
 	if believed {

@@ -47,7 +47,8 @@ func TestForwarding(t *testing.T) {
 			if c.tls {
 				in.TLS = new(tls.ConnectionState)
 			}
-			if got := r.Resolve(c.remote, c.header).Forwarding(in); got != c.want {
+			client := r.Resolve(c.remote, c.header)
+			if got := client.Forwarding(in); got != c.want {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
 		})

@@ -13,7 +13,8 @@ type answer struct {
 	body  io.Reader
 	fixed fixedBody // which body is, where the answer is plain
 	conn  *link
-	stop  func() bool // of the watch on the request's context
+	watch *Watch      // nil: the request's context is watched
+	undo  func() bool // ends that
 	last  bool        // the connection takes no other request
 	err   error       // what Read ended with
 	ended atomic.Bool
@@ -56,4 +57,21 @@ func (a *answer) end(whole bool) {
 		return
 	}
 	a.conn.close()
+}
+
+// begin has the connection aborted when the request's context ends.
+func (a *answer) begin() {
+	if a.watch != nil {
+		a.watch.begin(a.conn.abort)
+		return
+	}
+	a.undo = context.AfterFunc(a.conn.ctx, a.conn.abort)
+}
+
+// stop ends that. False means that the connection was aborted, or is about to be.
+func (a *answer) stop() bool {
+	if a.watch != nil {
+		return a.watch.stop()
+	}
+	return a.undo()
 }

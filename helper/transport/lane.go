@@ -94,33 +94,40 @@ func (l *Lane) CloseIdleConnections() {
 // RoundTrip implements http.RoundTripper. The cause of the request's context is
 // the error when that ended the call. A timeout's error has a Timeout method.
 func (l *Lane) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx := r.Context()
+	trace := httptrace.ContextClientTrace(ctx)
+	watch, _ := ctx.Value(WatchKey{}).(*Watch)
+	told := watch != nil && watch.Progress != nil
 	text := l.requests.Get().(*bytes.Buffer)
 	defer l.keep(text)
 	if !l.takes(r, text) {
+		if told {
+			followed(watch.Progress, trace)
+		}
 		res, err := l.standard.RoundTrip(r)
 		if err == nil && l.protocol.Load() == 0 {
 			l.protocol.Store(int32(res.ProtoMajor)) // what ALPN agreed on, on a connection of http.Transport
 		}
 		return res, err
 	}
-	ctx := r.Context()
-	trace := httptrace.ContextClientTrace(ctx)
+	t := trip{Request: r, progress: (*traced)(trace), trace: trace, watch: watch}
+	if told {
+		t.progress = watch.Progress
+	}
 	for {
-		if trace != nil && trace.GetConn != nil {
-			trace.GetConn(l.address)
-		}
+		t.progress.Connecting(l.address)
 		c, err := l.connection(ctx)
-		if err == nil && trace != nil && trace.GotConn != nil {
-			trace.GotConn(httptrace.GotConnInfo{Conn: c.net, Reused: c.reused, WasIdle: c.reused})
-		}
-		if err == nil && text.Len() == 0 { // not before: it tells the trace that the header is written
-			if err = r.Write(text); err != nil {
-				c.close()
+		if err == nil {
+			t.progress.Connected(c.net, c.reused)
+			if text.Len() == 0 { // not before: it tells the trace that the header is written
+				if err = r.Write(text); err != nil {
+					c.close()
+				}
 			}
 		}
 		if err == nil {
 			var res *http.Response
-			if res, err = c.roundTrip(r, text.Bytes(), trace); err == nil {
+			if res, err = c.roundTrip(&t, text.Bytes()); err == nil {
 				return res, nil
 			}
 		}
@@ -132,6 +139,14 @@ func (l *Lane) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+}
+
+// trip is one call of RoundTrip.
+type trip struct {
+	*http.Request
+	progress Progress
+	trace    *httptrace.ClientTrace // nil: there is none
+	watch    *Watch                 // nil: the context is watched
 }
 
 func (l *Lane) keep(text *bytes.Buffer) {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/textproto"
 	"os"
 	"syscall"
@@ -96,21 +95,20 @@ func (c *link) handshake(ctx context.Context) error {
 	return nil
 }
 
-// roundTrip sends text, which is r, and reads the header of the answer. After an
-// error the connection is closed.
-func (c *link) roundTrip(r *http.Request, text []byte, trace *httptrace.ClientTrace) (*http.Response, error) {
-	if trace != nil && trace.WroteHeaders != nil {
-		trace.WroteHeaders() // or is about to: nobody may take it for unwritten
-	}
-	c.ctx = r.Context()
-	stop := c.watch()
-	res, err := c.exchange(r, text, trace)
+// roundTrip sends text, which is the request, and reads the header of the answer.
+// After an error the connection is closed.
+func (c *link) roundTrip(t *trip, text []byte) (*http.Response, error) {
+	t.progress.Written() // or is about to be: nobody may take it for unwritten
+	c.ctx = t.Context()
+	a := &answer{conn: c, watch: t.watch}
+	a.begin()
+	res, err := c.exchange(t, text)
 	if err != nil {
-		stop()
+		a.stop()
 		c.close()
 		return nil, err
 	}
-	a := &answer{body: res.Body, conn: c, stop: stop, last: res.Close || res.StatusCode <= 199}
+	a.body, a.last = res.Body, res.Close || res.StatusCode <= 199
 	if res.Body == nil { // it is plain
 		a.fixed = fixedBody{in: c.in, left: res.ContentLength}
 		a.body = &a.fixed
@@ -124,18 +122,7 @@ func (c *link) roundTrip(r *http.Request, text []byte, trace *httptrace.ClientTr
 	return res, nil
 }
 
-// watch has the call aborted when its context ends. stop says whether that can't
-// happen any more.
-func (c *link) watch() (stop func() bool) {
-	w, ok := c.ctx.Value(WatchKey{}).(*Watch)
-	if !ok {
-		return context.AfterFunc(c.ctx, c.abort)
-	}
-	w.begin(c.abort)
-	return w.stop
-}
-
-func (c *link) exchange(r *http.Request, text []byte, trace *httptrace.ClientTrace) (*http.Response, error) {
+func (c *link) exchange(t *trip, text []byte) (*http.Response, error) {
 	if n, err := c.net.Write(text); err != nil {
 		// The backend may have answered before it closed; but a request that wasn't
 		// written whole has no answer that is worth waiting for.
@@ -151,10 +138,10 @@ func (c *link) exchange(r *http.Request, text []byte, trace *httptrace.ClientTra
 		}
 		return nil, c.stale(err, false)
 	}
-	if trace != nil && trace.GotFirstResponseByte != nil {
-		trace.GotFirstResponseByte()
+	if t.trace != nil && t.trace.GotFirstResponseByte != nil {
+		t.trace.GotFirstResponseByte()
 	}
-	res, err := c.readHeader(r, trace)
+	res, err := c.readHeader(t)
 	if err != nil {
 		if c.allowance <= 0 {
 			err = errHeaderTooLarge
@@ -168,20 +155,20 @@ func (c *link) exchange(r *http.Request, text []byte, trace *httptrace.ClientTra
 
 // readHeader reads up to the header of the final answer. It makes no Body for one
 // that is plain.
-func (c *link) readHeader(r *http.Request, trace *httptrace.ClientTrace) (*http.Response, error) {
+func (c *link) readHeader(t *trip) (*http.Response, error) {
 	for {
-		if res := readPlain(c.in, r); res != nil {
+		if res := readPlain(c.in, t.Request); res != nil {
 			return res, nil
 		}
-		res, err := http.ReadResponse(c.in, r)
+		res, err := http.ReadResponse(c.in, t.Request)
 		if err != nil {
 			return nil, err
 		}
 		if res.StatusCode < 100 || res.StatusCode > 199 || res.StatusCode == http.StatusSwitchingProtocols {
 			return res, nil
 		}
-		if trace != nil && trace.Got1xxResponse != nil {
-			if err := trace.Got1xxResponse(res.StatusCode, textproto.MIMEHeader(res.Header)); err != nil {
+		if t.trace != nil && t.trace.Got1xxResponse != nil {
+			if err := t.trace.Got1xxResponse(res.StatusCode, textproto.MIMEHeader(res.Header)); err != nil {
 				return nil, err
 			}
 			c.allowance = maxResponseHeader // who sees them limits them; as net/http does
