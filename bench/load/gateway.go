@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Gateway is a gatehouse that runs with GOMAXPROCS=1, pinned to one CPU where
-// taskset is there.
+// Gateway is a gatehouse process.
 type Gateway struct {
 	Address string
 	admin   string
@@ -29,8 +28,9 @@ func Build(folder string) (string, error) {
 }
 
 // Start starts a gateway with a config, which it writes to folder, and waits for
-// its listener.
-func Start(binary, folder, config string) (*Gateway, error) {
+// its listener. It runs with GOMAXPROCS=cpus, pinned to so many CPUs where taskset is
+// there.
+func Start(binary, folder, config string, cpus int) (*Gateway, error) {
 	file := filepath.Join(folder, "config.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return nil, err
@@ -48,10 +48,10 @@ func Start(binary, folder, config string) (*Gateway, error) {
 	}
 	command := []string{binary, "serve", "--config", file, "--listen", g.Address, "--admin", g.admin}
 	if pin, err := exec.LookPath("taskset"); err == nil {
-		command = append([]string{pin, "-c", "0"}, command...)
+		command = append([]string{pin, "-c", fmt.Sprintf("0-%d", cpus-1)}, command...)
 	}
 	g.process = exec.Command(command[0], command[1:]...)
-	g.process.Env = append(os.Environ(), "GOMAXPROCS=1")
+	g.process.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cpus))
 	g.process.Stderr = os.Stderr
 	if err := g.process.Start(); err != nil {
 		return nil, err

@@ -5,7 +5,9 @@
 //	go run ./bench/scale            (about two minutes)
 //
 // The gateway is a process of its own with GOMAXPROCS=1; load and backend are in
-// this one. Compare rows of one run, not figures of two. Linux only.
+// this one. With two CPUs it shares both with the load: what a second one is worth
+// shows in the CPU time per request, which would grow if they got in each other's
+// way. Compare rows of one run, not figures of two. Linux only.
 package main
 
 import (
@@ -29,18 +31,22 @@ type row struct {
 	routes      int
 	connections int
 	body        int // bytes of an answer
+	cpus        int
 }
 
 func rows() []row {
 	var all []row
 	for _, n := range []int{1, 100, 10_000} {
-		all = append(all, row{fmt.Sprintf("%d routes", n), n, 64, 512})
+		all = append(all, row{fmt.Sprintf("%d routes", n), n, 64, 512, 1})
+	}
+	for _, n := range []int{1, 2} {
+		all = append(all, row{fmt.Sprintf("on %d CPUs", n), 1, 64, 512, n})
 	}
 	for _, n := range []int{1, 16, 256, 1000, 5000} {
-		all = append(all, row{fmt.Sprintf("%d connections", n), 1, n, 512})
+		all = append(all, row{fmt.Sprintf("%d connections", n), 1, n, 512, 1})
 	}
 	for _, n := range []int{100, 10_000, 1_000_000, 10_000_000} {
-		all = append(all, row{fmt.Sprintf("answers of %d bytes", n), 1, 16, n})
+		all = append(all, row{fmt.Sprintf("answers of %d bytes", n), 1, 16, n, 1})
 	}
 	return all
 }
@@ -107,7 +113,7 @@ server: {admin: "127.0.0.1:0"}
 log: {output: %s/access.log}
 upstreams: {order: {url: %q}}
 routes:
-%s`, folder, backend, routes.String()))
+%s`, folder, backend, routes.String()), r.cpus)
 	if err != nil {
 		return err
 	}

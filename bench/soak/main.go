@@ -73,7 +73,7 @@ routes:
   - {path: /bad, upstream: bad}
 `, filepath.Join(folder, "gatehouse.log"), secret, good.Addr(), bad.Addr())
 	s := &soak{config: config, folder: folder, bearer: bearer}
-	if s.gateway, err = load.Start(binary, folder, config); err != nil {
+	if s.gateway, err = load.Start(binary, folder, config, 1); err != nil {
 		return err
 	}
 	defer s.gateway.Stop()
