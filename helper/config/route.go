@@ -8,7 +8,7 @@ type Route struct {
 	Upstream string `yaml:"upstream"`
 	// Shares the requests among several upstreams by weight, instead of `upstream`; a caller keeps its own. Defaults come from the first. Default: [].
 	Split []Split `yaml:"split"`
-	// A prefix at a segment boundary (/order: /order and /order/…, never /orders), or "= /exact" for one path only. Default: none, required.
+	// A prefix at a segment boundary (/order: /order and /order/…, never /orders), or "= /exact" for one path only; * is just a character, and /order/ leaves /order out. Default: none, required.
 	Path string `yaml:"path"`
 	// Host names, exact or *.example.com; empty: any. Default: [].
 	Hosts []string `yaml:"hosts"`
@@ -84,7 +84,7 @@ type Quota struct {
 type CORS struct {
 	// Exact origins, https://*.example.com, or "*"; empty: CORS is off. Default: [].
 	AllowedOrigins []string `yaml:"allowed_origins"`
-	// Methods that a preflight is told. Default: [], the route's methods, or GET, HEAD and POST where it takes any.
+	// Methods that a preflight is told, in upper case. Default: [], the route's methods, or GET, HEAD and POST where it takes any.
 	AllowedMethods []string `yaml:"allowed_methods"`
 	// Request headers that a preflight is told. Default: [].
 	AllowedHeaders []string `yaml:"allowed_headers"`

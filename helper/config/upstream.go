@@ -45,7 +45,7 @@ type Upstream struct {
 
 // Backend is one address of an upstream.
 type Backend struct {
-	// http://, https:// or h2c:// with a host, or unix:/path.sock. Default: none, required.
+	// http://, https:// or h2c:// with a host, and a path to put in front of the request's, if any; or unix:/path.sock. Default: none, required.
 	URL string `yaml:"url"`
 	// Share of the requests against the other backends' weights; 0: none. Default: 1.
 	Weight int `yaml:"weight"`
