@@ -85,9 +85,7 @@ func (r *Reloader) Run(ctx context.Context) error {
 	return watch.New(watch.Options{
 		Path: r.options.Path, Content: r.content,
 		Changed: func([]byte) { r.Reload("file") },
-		Failed: func(err error) {
-			r.options.Log.Warn("the config can't be read; the one that is running stays", zap.Error(err))
-		},
+		Failed:  func(error) { r.Reload("file") }, // which finds the same, and counts it
 	}).Run(ctx)
 }
 

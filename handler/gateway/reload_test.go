@@ -149,7 +149,7 @@ func TestReloadUnderLoad(t *testing.T) {
 }
 
 // A file that is no good changes nothing, and says what is wrong; the running
-// text's return is no failure any more (case L-07).
+// text's return is no failure any more (case L-07). Nor is the return of a file that was away.
 func TestReloader(t *testing.T) {
 	backend := newRawBackend(t, says(okAnswer))
 	addr := backend.Addr().String()
@@ -199,6 +199,18 @@ func TestReloader(t *testing.T) {
 	if status := r.Status(); status.Hash != hash || status.Rejected != nil {
 		t.Errorf("after the running text has returned: %+v", status)
 	}
+
+	if err := os.Rename(file, file+".away"); err != nil {
+		t.Fatal(err)
+	}
+	next(gateway.ReloadFailure)
+	if status := r.Status(); status.Rejected == nil || !strings.Contains(fmt.Sprint(status.Rejected.Problems), file) {
+		t.Errorf("after the file has gone: %+v", status)
+	}
+	if err := os.Rename(file+".away", file); err != nil {
+		t.Fatal(err)
+	}
+	next(gateway.ReloadUnchanged)
 
 	write("server: {listen: \":1\"}\n" + text + "  c: {url: \"http://" + addr + "\", route: {auth: none}}\n")
 	next(gateway.ReloadFailure)

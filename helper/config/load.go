@@ -157,6 +157,7 @@ func (r *report) checkCharacters(text []byte) bool {
 var (
 	syntaxError = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
 	parserError = regexp.MustCompile(`^did not find expected (',' or|key$|'-' indicator|node content|<)`)
+	blockError  = regexp.MustCompile(`^did not find expected (key$|'-' indicator)`) // its line is where the block begins
 )
 
 // addSyntaxError takes the line out of the text of a yaml.v3 error: the library has no type for it.
@@ -179,7 +180,52 @@ func (r *report) addSyntaxError(err error, text []byte) {
 			return
 		}
 	}
+	if number := misindented(lines, line); number > 0 && blockError.MatchString(message) {
+		indent := len(lines[number-1]) - len(bytes.TrimLeft(lines[number-1], " "))
+		r.add(number, indent+1, "", "isn't YAML: the indentation of this line fits no line above it: give it as many spaces as those that it belongs to")
+		return
+	}
 	r.add(line, 1, "", "isn't YAML: "+unshield(message)+syntaxHint(message))
+}
+
+// misindented finds the line that ends the block which begins at line from, but with another indentation than any block
+// around it: the usual reason for a block that ends too early. It returns 0 if there is none.
+func misindented(lines [][]byte, from int) int {
+	var open []int // the indentations of the blocks that are open
+	brackets := 0
+	for number := from; number <= len(lines); number++ {
+		text := bytes.TrimLeft(lines[number-1], " ")
+		indent := len(lines[number-1]) - len(text)
+		if text = bytes.TrimSpace(text); len(text) == 0 || text[0] == '#' {
+			continue
+		}
+		inside := brackets > 0 // where any indentation will do
+		brackets += bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{")) - bytes.Count(text, []byte("]")) - bytes.Count(text, []byte("}"))
+		if inside {
+			continue
+		}
+		deepest := len(open)
+		for len(open) > 0 && open[len(open)-1] > indent {
+			open = open[:len(open)-1]
+		}
+		switch {
+		case len(open) == 0 && deepest > 0:
+			return 0 // the block has ended
+		case len(open) < deepest && open[len(open)-1] != indent:
+			return number
+		}
+		for {
+			if len(open) == 0 || open[len(open)-1] < indent {
+				open = append(open, indent)
+			}
+			item := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("- ")), " ")
+			if len(item) == len(text) {
+				break
+			}
+			indent, text = indent+len(text)-len(item), item
+		}
+	}
+	return 0
 }
 
 // syntaxHint says what is usually behind an error of the parser, which tells where it gave up rather than what is wrong.

@@ -170,7 +170,7 @@ func (c *CORS) validate(at section) {
 			item.refuse(`%s is not an origin: write https://app.example.com, https://*.example.com or "*", in lower case and without a path`, item.written())
 		}
 	}
-	at.at("allowed_methods").tokens(c.AllowedMethods, "method")
+	at.at("allowed_methods").methods(c.AllowedMethods)
 	at.at("allowed_headers").tokens(c.AllowedHeaders, "header's name")
 	at.at("exposed_headers").tokens(c.ExposedHeaders, "header's name")
 }

@@ -70,6 +70,9 @@ func (r *Route) warn(at section) {
 	if r.Auth == "none" && !at.at("auth").given() {
 		at.at("auth").warn("the route is open to everybody and doesn't say so: write auth: none, or a provider under auth.providers")
 	}
+	if strings.Contains(r.Path, "*") {
+		at.at("path").warn("a * stands for itself alone: /a takes /a and every path below it, without one")
+	}
 	if r.Timeout == 0 && at.at("timeout").given() {
 		at.at("timeout").warn("a request may last for ever, which is for streams: write a time for anything else")
 	}

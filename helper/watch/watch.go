@@ -26,7 +26,7 @@ const (
 type Options struct {
 	Path    string
 	Content []byte // what the receiver has already; a different content is a change
-	// Changed gets each new content, which it may keep and must not change.
+	// Changed gets each new content, and the one that is back after Failed. It may keep it and must not change it.
 	Changed func(content []byte)
 	// Failed is told once when the file can't be read any more, by an error that names it.
 	Failed func(err error)
@@ -160,9 +160,7 @@ func (f *File) report(now *reading) {
 	case now.err != nil:
 		f.failed = true
 		f.options.Failed(withPath(now.err, f.options.Path))
-	case bytes.Equal(now.content, f.known):
-		f.failed = false // back as it was
-	default:
+	default: // new, or back as it was
 		f.failed, f.known = false, now.content
 		f.options.Changed(now.content)
 	}
