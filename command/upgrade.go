@@ -33,7 +33,7 @@ func (p Process) upgrade(ctx context.Context, s service, successor chan<- int) e
 			return ctx.Err()
 		case <-p.Upgrades:
 		}
-		if s.handover.HandedOver() {
+		if !s.oldHasEnded(ctx) {
 			s.log.Info("a new process takes over once the one before this has ended")
 		}
 		if err := s.handover.WaitForOld(ctx); ctx.Err() != nil {
@@ -47,6 +47,13 @@ func (p Process) upgrade(ctx context.Context, s service, successor chan<- int) e
 		}
 		s.log.Error("no new process has taken over; this one goes on", zap.Error(err))
 	}
+}
+
+// oldHasEnded says whether the process before this one, if there was one, has ended, as far as can be told in a moment.
+func (s service) oldHasEnded(ctx context.Context) bool {
+	moment, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	return s.handover.WaitForOld(moment) == nil
 }
 
 // handOver ends this process after a new one has taken over.

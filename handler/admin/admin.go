@@ -61,7 +61,8 @@ func New(o Options) http.Handler {
 		refuse(w, problem.Problem{Code: problem.NoRoute, Detail: "the page at / links to what there is"})
 	})
 	r.MethodNotAllowed(func(w http.ResponseWriter, q *http.Request) {
-		refuse(w, problem.Problem{Code: problem.MethodNotAllowed, Allow: allowed(r, q.URL.Path)})
+		methods := allowed(r, q.URL.Path)
+		refuse(w, problem.Problem{Code: problem.MethodNotAllowed, Detail: "this path takes " + methods, Allow: methods})
 	})
 
 	r.Use(bounded, sameSite)

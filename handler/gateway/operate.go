@@ -44,7 +44,11 @@ func (g *Gateway) DrainBackend(name, url string, drain bool) error {
 	if !found {
 		return &UnknownError{Kind: "backend", Name: url}
 	}
-	g.deps.Log.Warn("backend drained by an operator", zap.String("upstream", name), zap.String("backend", url), zap.Bool("drain", drain))
+	what := "backend drained by an operator"
+	if !drain {
+		what = "backend taken back by an operator"
+	}
+	g.deps.Log.Warn(what, zap.String("upstream", name), zap.String("backend", url))
 	return nil
 }
 

@@ -22,6 +22,7 @@ func TestWarnings(t *testing.T) {
 		{"an open route that doesn't say so", "upstreams: {o: {url: http://o:1, limit: {rate: 1/s}, route: {path: /a}}}",
 			"1:54: upstreams.o.route.auth: warning: the route is open"},
 		{"and one that does", upstream(""), ""},
+		{"a star in a path", strings.Replace(open("methods: [GET]"), "/r", "/r/*", 1), "routes[0].path: warning: a * stands for itself"},
 		{"every origin", open("cors: {allowed_origins: ['*']}"), "2:71: routes[0].cors.allowed_origins[0]: warning: every site's pages"},
 		{"every subdomain, with the user's cookies", open("cors: {allowed_origins: ['https://*.a.com'], allow_credentials: true}"),
 			"routes[0].cors.allowed_origins[0]: warning: every host below"},
