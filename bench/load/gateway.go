@@ -56,13 +56,23 @@ func Start(binary, folder, config string, cpus int) (*Gateway, error) {
 	if err := g.process.Start(); err != nil {
 		return nil, err
 	}
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", g.Address); err == nil {
-			return g, conn.Close()
+	for _, address := range []string{g.Address, g.admin} {
+		if err := listening(address); err != nil {
+			g.Stop()
+			return nil, err
 		}
 	}
-	g.Stop()
-	return nil, fmt.Errorf("nothing listens on %s after 20 s", g.Address)
+	return g, nil
+}
+
+// listening waits for a listener.
+func listening(address string) error {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			return conn.Close()
+		}
+	}
+	return fmt.Errorf("nothing listens on %s after 20 s", address)
 }
 
 // Stop drains the gateway and waits for its end.
