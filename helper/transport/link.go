@@ -234,9 +234,22 @@ func (c *link) Read(p []byte) (int, error) {
 // done gives the connection back, or closes it.
 func (c *link) done(good bool) {
 	c.ctx, c.reused = nil, true
-	if !good || c.in.Buffered() > 0 || !c.lane.idle.put(c) {
+	if !good || c.more() || !c.lane.idle.put(c) {
 		c.close()
 	}
+}
+
+// more says whether more than the answer has come. crypto/tls reads past a record, so
+// that the next one, or the end, may be neither in the socket nor in c.in. A read whose
+// deadline is over gets what it has, and waits for nothing.
+func (c *link) more() bool {
+	if c.in.Buffered() > 0 || c.tls == nil {
+		return c.in.Buffered() > 0
+	}
+	_ = c.net.SetReadDeadline(time.Unix(1, 0))
+	_, err := c.net.Read(c.peeked[:])
+	_ = c.net.SetReadDeadline(c.deadline)
+	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 func (c *link) close() { _ = c.net.Close() }
