@@ -38,6 +38,9 @@ func TestTheLogSaysWhyACallFailed(t *testing.T) {
 		{"nobody listens", nobody.address, "upstream_unreachable", "connection_refused", nobody.address},
 		{"it breaks off", newRawBackend(t, func(_ string, c net.Conn, _ *bufio.Reader) { _ = c.Close() }).Addr().String(), "upstream_reset", "connection_terminated", "EOF"},
 		{"it doesn't speak HTTP", newRawBackend(t, says("220 mail.test ESMTP\r\n\r\n")).Addr().String(), "upstream_bad_response", "http_protocol_error", "malformed HTTP"},
+		{"its status has two digits", newRawBackend(t, says("HTTP/1.1 +20 OK\r\nContent-Length: 0\r\n\r\n")).Addr().String(), "upstream_bad_response", "http_protocol_error", "a status that isn't"},
+		{"its status is below 100", newRawBackend(t, says("HTTP/1.1 099 OK\r\nContent-Length: 2\r\n\r\nok")).Addr().String(), "upstream_bad_response", "http_protocol_error", "a status that isn't"},
+		{"its status is zero", newRawBackend(t, says("HTTP/1.1 000 OK\r\nContent-Length: 2\r\n\r\nok")).Addr().String(), "upstream_bad_response", "http_protocol_error", "a status that isn't"},
 		{"it doesn't answer in time", newRawBackend(t, func(_ string, c net.Conn, _ *bufio.Reader) { _, _ = c.Read(make([]byte, 1)) }).Addr().String(),
 			"upstream_timeout", "http_response_timeout", "time is over"},
 	} {

@@ -81,6 +81,9 @@ func (c *call) answered(res *http.Response) error {
 	if res.StatusCode == http.StatusSwitchingProtocols && !switchesAsAsked(res) {
 		return errSwitchedUnasked
 	}
+	if res.StatusCode < 100 || res.StatusCode > 999 { // net/http reads it, and panics where it has to write it
+		return errNoStatus
+	}
 	ex := c.exchange
 	c.watch.touch()
 	c.spanAnswered(res.StatusCode)

@@ -26,6 +26,9 @@ var (
 // errSwitchedUnasked is a 101 to a protocol that the client didn't ask for.
 var errSwitchedUnasked = errors.New("the upstream switched protocols unasked")
 
+// errNoStatus is an answer whose status isn't one of HTTP (RFC 9110 section 15).
+var errNoStatus = errors.New("the upstream answered with a status that isn't one of HTTP")
+
 // errHeldBack is an answer that nobody sees, because another attempt follows.
 var errHeldBack = errors.New("the answer is held back for another attempt")
 

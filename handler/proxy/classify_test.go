@@ -213,6 +213,7 @@ func TestClassifyLooksAtTheClientFirst(t *testing.T) {
 		{"nothing moved for the idle time", errIdle, nil, context.Canceled, problem.UpstreamTimeout, exchange.Failure},
 		{"the server was closed", errors.New("the server was closed"), nil, upstreamError, problem.Draining, exchange.Cancelled},
 		{"the upstream switched protocols unasked", nil, nil, errSwitchedUnasked, problem.UpstreamBadResponse, exchange.Failure},
+		{"the upstream answered with a status below 100", nil, nil, errNoStatus, problem.UpstreamBadResponse, exchange.Failure},
 		{"anything else is the upstream's", nil, nil, upstreamError, problem.UpstreamBadResponse, exchange.Failure},
 	} {
 		t.Run(row.name, func(t *testing.T) {
