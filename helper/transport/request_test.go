@@ -22,7 +22,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add("GET", "", "/", "", "agent", "Transfer-Encoding", "chunked", "identity")
 	f.Add("GET", "api.test", "/", "", "agent", "Trailer", "X", "a\nb")
 	f.Add("G T", "api.test", "", "", "agent\r\n", "A:", "é", "x")
-	s := plays(f, says(ok))
+	s := plays(f, says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")) // to HEAD, too: a body would end net/http's connection under the next request
 	pair := []http.RoundTripper{transport.New(transport.Options{}), lane(f, transport.Options{}, s.URL())}
 	f.Cleanup(pair[0].(*http.Transport).CloseIdleConnections) // the lane closes its own
 	f.Fuzz(func(t *testing.T, method, host, target, query, agent, name, value, other string) {
