@@ -239,9 +239,9 @@ func (c *link) done(good bool) {
 	}
 }
 
-// more says whether more than the answer has come. crypto/tls reads past a record, so
-// that the next one, or the end, may be neither in the socket nor in c.in. A read whose
-// deadline is over gets what it has, and waits for nothing.
+// more says whether more than the answer has come. crypto/tls reads past what it is
+// asked for: the rest of a record, another one, or the end may be neither in the socket
+// nor in c.in. A read whose deadline is over gets what there is, and waits for nothing.
 func (c *link) more() bool {
 	if c.in.Buffered() > 0 || c.tls == nil {
 		return c.in.Buffered() > 0

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,14 +32,10 @@ func TestARecordBehindAnAnswerIsNotTheNextOne(t *testing.T) {
 		{"the end of TLS alone", "", tls.VersionTLS13},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			server := httptest.NewUnstartedServer(http.NotFoundHandler())
-			server.StartTLS() // for its certificate
-			certificates := server.TLS.Certificates
-			roots := x509.NewCertPool()
-			roots.AddCert(server.Certificate())
-			server.Close()
+			config, roots := certificate(t)
+			config.MaxVersion = row.version
 			var conns atomic.Int32
-			s := playsTLS(t, &tls.Config{Certificates: certificates, MaxVersion: row.version}, func(w *held, secure *tls.Conn, conn int) {
+			s := playsTLS(t, config, func(w *held, secure *tls.Conn, conn int) {
 				conns.Store(int32(conn))
 				w.hold()
 				_, _ = io.WriteString(secure, ok)
@@ -63,6 +60,39 @@ func TestARecordBehindAnAnswerIsNotTheNextOne(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A body that is read into a large buffer leaves the rest of its record in crypto/tls.
+func TestTheRestOfARecordIsNotTheNextAnswer(t *testing.T) {
+	config, roots := certificate(t)
+	config.DynamicRecordSizingDisabled = true
+	body := strings.Repeat("x", 12000) // more than a bufio.Reader holds, and less than a record
+	s := playsTLS(t, config, func(_ *held, secure *tls.Conn, _ int) {
+		_, _ = io.WriteString(secure, "HTTP/1.1 200 OK\r\nContent-Length: 12000\r\n\r\n"+body+"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+	})
+	l := lane(t, transport.Options{TLS: &tls.Config{RootCAs: roots, ServerName: "example.com"}}, "https://"+s)
+	for range 4 {
+		res, err := l.RoundTrip(request(t.Context(), t, http.MethodGet, "https://"+s, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		_, err = io.CopyBuffer(struct{ io.Writer }{&got}, res.Body, make([]byte, 32<<10))
+		res.Body.Close()
+		if got.String() != body || err != nil {
+			t.Errorf("got %d bytes, %v", got.Len(), err)
+		}
+	}
+}
+
+// certificate makes a server's settings, and what trusts it as example.com.
+func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
+	t.Helper()
+	server := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	return &tls.Config{Certificates: server.TLS.Certificates}, roots
 }
 
 // held is a connection whose writes can be held back, to be one.
