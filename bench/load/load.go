@@ -31,12 +31,17 @@ func (r Result) Percentile(share float64) time.Duration {
 // Run sends request over connections at a time for duration d and expects
 // answers with status.
 func Run(address string, request []byte, connections int, d time.Duration, status int) Result {
+	deadline := time.Now().Add(d)
+	return together(connections, func(int) Result { return drive(address, request, deadline, status) })
+}
+
+// together runs each connection on a goroutine of its own.
+func together(connections int, run func(connection int) Result) Result {
 	start := time.Now()
-	deadline := start.Add(d)
 	results := make([]Result, connections)
 	var wg sync.WaitGroup
 	for i := range results {
-		wg.Go(func() { results[i] = drive(address, request, deadline, status) })
+		wg.Go(func() { results[i] = run(i) })
 	}
 	wg.Wait()
 	total := Result{Elapsed: time.Since(start)}
@@ -61,20 +66,29 @@ func drive(address string, request []byte, deadline time.Time, status int) (r Re
 		if before.After(deadline) {
 			return r
 		}
-		if _, err := conn.Write(request); err != nil {
-			r.Errors++
+		if !r.exchange(conn, in, request, before, status) {
 			return r
 		}
-		got, err := readAnswer(in)
-		if err != nil || got != status {
-			r.Errors++
-		}
-		if err != nil {
-			return r
-		}
-		r.Requests++
-		r.latency = append(r.latency, time.Since(before))
 	}
+}
+
+// exchange sends a request and counts its answer, whose latency is from a given time on. It says whether the connection
+// can go on.
+func (r *Result) exchange(conn net.Conn, in *bufio.Reader, request []byte, from time.Time, status int) bool {
+	if _, err := conn.Write(request); err != nil {
+		r.Errors++
+		return false
+	}
+	got, err := readAnswer(in)
+	if err != nil || got != status {
+		r.Errors++
+	}
+	if err != nil {
+		return false
+	}
+	r.Requests++
+	r.latency = append(r.latency, time.Since(from))
+	return true
 }
 
 var errFraming = fmt.Errorf("an answer without Content-Length")

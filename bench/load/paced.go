@@ -3,8 +3,6 @@ package load
 import (
 	"bufio"
 	"net"
-	"slices"
-	"sync"
 	"time"
 )
 
@@ -13,22 +11,11 @@ import (
 // at which it should have been sent; one that comes late because this process was, from when it was.
 func Paced(address string, request []byte, connections, perSecond int, d time.Duration, status int) Result {
 	start := time.Now()
-	results := make([]Result, connections)
 	interval := time.Second * time.Duration(connections) / time.Duration(perSecond)
-	var wg sync.WaitGroup
-	for i := range results {
+	return together(connections, func(i int) Result {
 		first := start.Add(interval * time.Duration(i) / time.Duration(connections))
-		wg.Go(func() { results[i] = pace(address, request, first, interval, start.Add(d), status) })
-	}
-	wg.Wait()
-	total := Result{Elapsed: time.Since(start)}
-	for _, r := range results {
-		total.Requests += r.Requests
-		total.Errors += r.Errors
-		total.latency = append(total.latency, r.latency...)
-	}
-	slices.Sort(total.latency)
-	return total
+		return pace(address, request, first, interval, start.Add(d), status)
+	})
 }
 
 func pace(address string, request []byte, at time.Time, interval time.Duration, end time.Time, status int) (r Result) {
@@ -44,19 +31,9 @@ func pace(address string, request []byte, at time.Time, interval time.Duration, 
 			time.Sleep(wait)
 			from = time.Now()
 		}
-		if _, err := conn.Write(request); err != nil {
-			r.Errors++
+		if !r.exchange(conn, in, request, from, status) {
 			return r
 		}
-		got, err := readAnswer(in)
-		if err != nil || got != status {
-			r.Errors++
-		}
-		if err != nil {
-			return r
-		}
-		r.Requests++
-		r.latency = append(r.latency, time.Since(from))
 	}
 	return r
 }
