@@ -70,7 +70,7 @@ func TestNoFileNamesAMachine(t *testing.T) {
 		"cd /wor" + "k/main":                    true,
 		"file:///wor" + "k/x":                   true,
 		"GOPROXY=https://proxy.golan" + "g.org": true,
-		"/api/v1/work/42":                       false,
+		"/api/v1/wor" + "k/42":                  false,
 		"the root/branch of a tree":             false,
 	} {
 		if got := private(line) != ""; got != found {
