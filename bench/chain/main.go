@@ -20,10 +20,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"gatehouse/bench/load"
+	"gatehouse/helper/server/servertest"
 	"gatehouse/helper/token"
 )
 
@@ -138,10 +140,11 @@ func run(binary, file, config string, request []byte, d time.Duration, connectio
 	if pin, err := exec.LookPath("taskset"); err == nil {
 		command = append([]string{pin, "-c", "0"}, command...)
 	}
-	address, err := freeAddress()
+	port, err := servertest.FreePort()
 	if err != nil {
 		return sample{}, err
 	}
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	command = append(command, "--listen", address)
 	gateway := exec.Command(command[0], command[1:]...)
 	gateway.Env = append(os.Environ(), "GOMAXPROCS=1")
@@ -175,14 +178,6 @@ func run(binary, file, config string, request []byte, d time.Duration, connectio
 		perSecond: float64(r.Requests) / r.Elapsed.Seconds(), cpu: float64((after - before).Microseconds()) / float64(r.Requests),
 		p50: float64(r.Percentile(0.5).Microseconds()), p99: float64(r.Percentile(0.99).Microseconds()),
 	}, nil
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 func awaitListener(address string) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gatehouse/helper/server/servertest"
 )
 
 func main() {
@@ -62,7 +63,7 @@ func (o *options) measure() error {
 	if err != nil {
 		return err
 	}
-	if o.upstream, err = freePort(); err != nil {
+	if o.upstream, err = servertest.FreePort(); err != nil {
 		return err
 	}
 	file := filepath.Join(o.folder, "upstream.conf")
@@ -121,10 +122,10 @@ func (o *options) run(p program, w work) (s sample, err error) {
 	if w.key == secret {
 		v.KeySource = "secret"
 	}
-	if v.Listen, err = freePort(); err != nil {
+	if v.Listen, err = servertest.FreePort(); err != nil {
 		return s, err
 	}
-	if v.Metrics, err = freePort(); err != nil {
+	if v.Metrics, err = servertest.FreePort(); err != nil {
 		return s, err
 	}
 	template := p.plain
@@ -169,12 +170,4 @@ func profile(admin, seconds int, file string) error {
 		return err
 	}
 	return os.WriteFile(file, text, 0o644)
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

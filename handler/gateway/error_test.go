@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gatehouse/helper/server/servertest"
 )
 
 const errorConfig = `
@@ -116,12 +118,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestRefusedConnectionIs502(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // nobody listens there any more
-	s := start(t, l.Addr().String(), errorConfig)
+	s := start(t, servertest.Refuses(t), errorConfig)
 	got := s.get("/open")
 	if got.StatusCode != 502 || got.code() != "upstream_unreachable" || got.Header.Get("Proxy-Status") != "gatehouse; error=connection_refused" {
 		t.Errorf("got %d %s %v", got.StatusCode, got.code(), got.Header)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"gatehouse/helper/server/servertest"
 )
 
 // messages returns the log's lines with the message.
@@ -30,12 +32,11 @@ func (s *stand) messages(message string) (lines []map[string]any) {
 const failingConfig = `upstreams: {app: {url: "http://BACKEND", breaker: {failures: 0}, eject: {failures: 3, max_percent: 100}, retry: {attempts: 1}, route: {path: /, auth: none, timeout: 1s}}}`
 
 func TestTheLogSaysWhyACallFailed(t *testing.T) {
-	nobody := newMortal(t)
-	nobody.die()
+	nobody := servertest.Refuses(t)
 	for _, row := range []struct {
 		name, backend, code, kind, says string
 	}{
-		{"nobody listens", nobody.address, "upstream_unreachable", "connection_refused", nobody.address},
+		{"nobody listens", nobody, "upstream_unreachable", "connection_refused", nobody},
 		{"it breaks off", newRawBackend(t, func(_ string, c net.Conn, _ *bufio.Reader) { _ = c.Close() }).Addr().String(), "upstream_reset", "connection_terminated", "EOF"},
 		{"it doesn't speak HTTP", newRawBackend(t, says("220 mail.test ESMTP\r\n\r\n")).Addr().String(), "upstream_bad_response", "http_protocol_error", "malformed HTTP"},
 		{"its status has two digits", newRawBackend(t, says("HTTP/1.1 +20 OK\r\nContent-Length: 0\r\n\r\n")).Addr().String(), "upstream_bad_response", "http_protocol_error", "a status that isn't"},
@@ -67,9 +68,8 @@ func TestTheLogSaysWhyACallFailed(t *testing.T) {
 }
 
 func TestManyFailuresMakeFewLines(t *testing.T) {
-	nobody := newMortal(t)
-	nobody.die()
-	s := start(t, nobody.address, strings.Replace(failingConfig, "{failures: 3, max_percent: 100}", "{failures: 0}", 1))
+	nobody := servertest.Refuses(t)
+	s := start(t, nobody, strings.Replace(failingConfig, "{failures: 3, max_percent: 100}", "{failures: 0}", 1))
 	const calls = 200
 	for range calls {
 		s.get("/")
@@ -89,10 +89,9 @@ func TestManyFailuresMakeFewLines(t *testing.T) {
 }
 
 func TestAnEjectionNamesTheLastFailure(t *testing.T) {
-	nobody := newMortal(t)
-	nobody.die()
+	nobody := servertest.Refuses(t)
 	for name, row := range map[string]struct{ backend, kind string }{
-		"no connection": {nobody.address, "connection_refused"},
+		"no connection": {nobody, "connection_refused"},
 		"a status":      {newRawBackend(t, says("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")).Addr().String(), "status 503"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,15 +8,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"gatehouse/helper/server/servertest"
 )
 
 // A body is sent again whole or not at all, and only where the config lets it.
 func TestWhatIsSentAgain(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	refusing := servertest.Refuses(t)
 	const small, large = 64 << 10, 200_000
 	for _, row := range []struct {
 		name, method string
@@ -41,7 +39,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 		{"a PUT for which nothing is retried", "PUT", true, 10, false, "on: [],", 502},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			first := closed.Addr().String()
+			first := refusing
 			if !row.refuses {
 				first = newRawBackend(t, func(_ string, conn net.Conn, in *bufio.Reader) {
 					_, _ = io.CopyN(io.Discard, in, int64(row.size/2))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gatehouse/helper/server/servertest"
 )
 
 const retryConfig = `
@@ -23,11 +25,7 @@ routes:
 // What a fault of a backend means to the client, the log, the breaker and the
 // backend's health; and that a second backend hides it where that may be.
 func TestFaults(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	refusing := servertest.Refuses(t)
 	const cut = -1 // the client's connection ends within the answer
 	for _, row := range []struct {
 		name        string
@@ -51,7 +49,7 @@ func TestFaults(t *testing.T) {
 		{"it answers 404", says("HTTP/1.1 404 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"), 404, "", 404, false, 404, 404, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			faulty := closed.Addr().String()
+			faulty := refusing
 			if row.fault != nil {
 				faulty = newRawBackend(t, row.fault).Addr().String()
 			}

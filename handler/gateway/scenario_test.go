@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gatehouse/helper/server/servertest"
 )
 
 const scenarioConfig = `
@@ -27,10 +29,14 @@ routes:
 
 // The scenario of a pool that loses a backend, line by line.
 func TestScenario(t *testing.T) {
-	named := func(name string) *rawBackend {
-		return newRawBackend(t, says(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\n%s", name)))
+	letter := func(name string) func(string, net.Conn, *bufio.Reader) {
+		return says("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\n" + name)
 	}
-	a, b := named("A"), named("B")
+	mortal, err := servertest.Listen() // others' listeners never get its port
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := newRawBackend(t, letter("A")), serveRaw(t, mortal, letter("B"))
 	hurry := make(chan struct{})
 	slow := newRawBackend(t, func(_ string, conn net.Conn, _ *bufio.Reader) {
 		select {
@@ -158,8 +164,12 @@ type mortal struct {
 }
 
 func newMortal(t *testing.T) *mortal {
-	m := &mortal{address: "127.0.0.1:0"}
-	m.live(t)
+	listener, err := servertest.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mortal{address: listener.Addr().String()}
+	m.serve(listener)
 	t.Cleanup(m.die)
 	return m
 }
@@ -170,7 +180,10 @@ func (m *mortal) live(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.address = listener.Addr().String()
+	m.serve(listener)
+}
+
+func (m *mortal) serve(listener net.Listener) {
 	m.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })}
 	go func(s *http.Server) { _ = s.Serve(listener) }(m.server)
 }
@@ -180,12 +193,11 @@ func (m *mortal) die() { _ = m.server.Close() }
 // Also at little traffic, where the budget allows three retries a second, a dead
 // backend costs no GET until it is ejected.
 func TestADeadBackendCostsNothingAtLittleTraffic(t *testing.T) {
-	alive, dead := newRawBackend(t, says(okAnswer)), newMortal(t)
-	dead.die()
+	alive, dead := newRawBackend(t, says(okAnswer)), servertest.Refuses(t)
 	s := start(t, alive.Addr().String(), fmt.Sprintf(
-		`upstreams: {app: {backends: [{url: "http://BACKEND"}, {url: "http://%s"}], route: {path: /, auth: none}}}`, dead.address))
+		`upstreams: {app: {backends: [{url: "http://BACKEND"}, {url: "http://%s"}], route: {path: /, auth: none}}}`, dead))
 	deadline := time.After(10 * time.Second)
-	for s.counts.get("ejected http://"+dead.address) == 0 {
+	for s.counts.get("ejected http://"+dead) == 0 {
 		if got := s.get("/"); got.StatusCode != 200 {
 			t.Fatalf("a GET is answered %d %s", got.StatusCode, got.code())
 		}

@@ -20,6 +20,7 @@ import (
 
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
+	"gatehouse/helper/server/servertest"
 	"gatehouse/helper/transport"
 )
 
@@ -40,7 +41,7 @@ func faultsOfRealConnections(t *testing.T, standard bool) {
 		code       problem.Code
 		proxyError string
 	}{
-		{"nobody listens", "http://" + closedPort(t), transport.Options{}, problem.UpstreamUnreachable, "connection_refused"},
+		{"nobody listens", "http://" + servertest.Refuses(t), transport.Options{}, problem.UpstreamUnreachable, "connection_refused"},
 		{"no such host", "http://no-such-host.invalid", transport.Options{}, problem.UpstreamUnreachable, "dns_error"},
 		{"no connection in time", "http://192.0.2.1:81", transport.Options{Connect: time.Nanosecond}, problem.UpstreamTimeout, "connection_timeout"},
 		{"no answer in time", "http://" + speaker(t, ""), transport.Options{ResponseHeader: 50 * time.Millisecond}, problem.UpstreamTimeout, "http_response_timeout"},
@@ -93,15 +94,6 @@ func roundTrip(t *testing.T, rt keeper, method, url string) (*http.Response, err
 		res.Body.Close()
 	}
 	return res, err
-}
-
-func closedPort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	return l.Addr().String()
 }
 
 // speaker reads a request's first line and says what it is told; "" is silence.

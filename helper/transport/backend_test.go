@@ -32,7 +32,11 @@ type seen struct {
 // plays starts a script. respond gets the number of the connection and of the
 // request on it, from 1; it says whether the connection stays open.
 func plays(t testing.TB, respond func(conn, request int, w net.Conn) bool) *script {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return playsAt(t, "tcp", "127.0.0.1:0", respond)
+}
+
+func playsAt(t testing.TB, network, address string, respond func(conn, request int, w net.Conn) bool) *script {
+	l, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}

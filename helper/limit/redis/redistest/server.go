@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"gatehouse/helper/server/servertest"
 )
 
 // Binary is what must be on the PATH.
@@ -32,7 +34,7 @@ type Server struct {
 // Start runs a server in the folder on a free port of the loopback, with further
 // arguments, and returns when it answers.
 func Start(folder string, args ...string) (*Server, error) {
-	port, err := freePort()
+	port, err := servertest.FreePort()
 	if err != nil {
 		return nil, err
 	}
@@ -156,15 +158,6 @@ func Until(patience time.Duration, f func() error) error {
 			return err
 		}
 	}
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("finding a free port: %w", err)
-	}
-	defer l.Close() //nolint:errcheck // it accepted nothing
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // Installed says whether there is a redis-server.

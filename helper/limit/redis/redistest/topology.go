@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gatehouse/helper/server/servertest"
 )
 
 // NewCluster is a Cluster of n masters that share all slots.
@@ -104,7 +106,7 @@ func NewWatched(t testing.TB) Watched {
 }
 
 func startSentinel(folder, file string) (*Server, error) {
-	port, err := freePort()
+	port, err := servertest.FreePort()
 	if err != nil {
 		return nil, err
 	}
