@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,15 @@ type seen struct {
 func plays(t testing.TB, respond func(conn, request int, w net.Conn) bool) *script {
 	return playsAt(t, "tcp", "127.0.0.1:0", respond)
 }
+
+// playsLocally starts a script behind a unix socket, which the options have: a fuzzer's
+// many connections would leave no ports.
+func playsLocally(t testing.TB, respond func(conn, request int, w net.Conn) bool) (*script, transport.Options) {
+	socket := filepath.Join(t.TempDir(), "s")
+	return playsAt(t, "unix", socket, respond), transport.Options{MaxIdle: 4, Socket: socket}
+}
+
+const localURL = "http://backend.test"
 
 func playsAt(t testing.TB, network, address string, respond func(conn, request int, w net.Conn) bool) *script {
 	l, err := net.Listen(network, address)

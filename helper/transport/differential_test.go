@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -27,26 +26,23 @@ type observed struct {
 	Connections      int  // that two requests took: 1 when the first one's was kept
 }
 
-// observe sends two requests, which get the same answer. It comes through a unix
-// socket: a fuzzer's many connections would leave no ports.
+// observe sends two requests, which get the same answer.
 func observe(t *testing.T, make func(transport.Options) http.RoundTripper, method, answer string, closes bool) (o observed) {
 	respond := says(answer)
 	if closes {
 		respond = saysAndCloses(answer)
 	}
-	const url = "http://backend.test/"
-	socket := filepath.Join(t.TempDir(), "s")
-	s := playsAt(t, "unix", socket, respond)
+	s, options := playsLocally(t, respond)
 	defer s.Close()
-	rt := make(transport.Options{MaxIdle: 4, Socket: socket})
-	res, body, err := send(t, rt, method, url)
+	rt := make(options)
+	res, body, err := send(t, rt, method, localURL+"/")
 	if o.Refused = res == nil; !o.Refused {
 		o.Status, o.Proto, o.Text, o.Header, o.Trailer = res.StatusCode, res.Proto, res.Status, res.Header, res.Trailer
 		o.Length, o.Close, o.TransferEncoding = res.ContentLength, res.Close, res.TransferEncoding
 		o.Body, o.Cut = body, err != nil
 	}
 	if !closes && !o.Refused && !o.Cut {
-		_, _, _ = send(t, rt, method, url)
+		_, _, _ = send(t, rt, method, localURL+"/")
 		o.Connections = s.connections()
 	}
 	rt.(interface{ CloseIdleConnections() }).CloseIdleConnections()
@@ -69,7 +65,7 @@ func FuzzAnswers(f *testing.F) {
 			closes = true // else both wait for the rest of it
 		}
 		want := observe(t, func(o transport.Options) http.RoundTripper { return transport.New(o) }, method, answer, closes)
-		got := observe(t, func(o transport.Options) http.RoundTripper { return lane(t, o, "http://backend.test") }, method, answer, closes)
+		got := observe(t, func(o transport.Options) http.RoundTripper { return lane(t, o, localURL) }, method, answer, closes)
 		if want.Status == http.StatusSwitchingProtocols {
 			want.Body, got.Body = "", "" // stricter: it has none
 		}

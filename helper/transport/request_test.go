@@ -22,8 +22,8 @@ func FuzzRequests(f *testing.F) {
 	f.Add("GET", "", "/", "", "agent", "Transfer-Encoding", "chunked", "identity")
 	f.Add("GET", "api.test", "/", "", "agent", "Trailer", "X", "a\nb")
 	f.Add("G T", "api.test", "", "", "agent\r\n", "A:", "é", "x")
-	s := plays(f, says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")) // to HEAD, too: a body would end net/http's connection under the next request
-	pair := []http.RoundTripper{transport.New(transport.Options{}), lane(f, transport.Options{}, s.URL())}
+	s, options := playsLocally(f, says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")) // to HEAD, too: a body would end net/http's connection under the next request
+	pair := []http.RoundTripper{transport.New(options), lane(f, options, localURL)}
 	f.Cleanup(pair[0].(*http.Transport).CloseIdleConnections) // the lane closes its own
 	f.Fuzz(func(t *testing.T, method, host, target, query, agent, name, value, other string) {
 		switch canonical := http.CanonicalHeaderKey(name); {
@@ -36,7 +36,7 @@ func FuzzRequests(f *testing.F) {
 		}
 		var refused [2]bool
 		for i, rt := range pair {
-			r := request(t.Context(), t, http.MethodGet, s.URL()+"/", nil)
+			r := request(t.Context(), t, http.MethodGet, localURL+"/", nil)
 			r.Method, r.Host, r.URL.Opaque, r.URL.RawQuery = method, host, target, query
 			r.Header = http.Header{"User-Agent": {agent}, "B": {other, value}}
 			r.Header[name] = append(r.Header[name], value, other)
