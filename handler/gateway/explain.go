@@ -38,6 +38,7 @@ func (g *Gateway) Explain(q Query) (*explain.Report, error) {
 	s := g.enter()
 	defer s.release()
 	ex, r := exchange.Begin(&answerHead{header: make(http.Header)}, r, 0)
+	defer ex.End()
 	report := &explain.Report{
 		Assumed: explain.Caller{Claims: q.Claims, APIKey: q.APIKey},
 		Limits:  []explain.Limit{}, Filters: []explain.Filter{}, Backends: []explain.Backend{},

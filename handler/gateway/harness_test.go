@@ -3,12 +3,12 @@ package gateway_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"encoding/json"
 	"flag"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +16,7 @@ import (
 
 	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
+	"gatehouse/helper/server"
 	"gatehouse/helper/token"
 	"gatehouse/logger"
 )
@@ -67,12 +68,19 @@ func startWith(t *testing.T, backend, yaml string, edit func(*gateway.Deps)) *st
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- gw.Run(ctx) }()
-	server := httptest.NewUnstartedServer(gw)
-	server.Config.DisableGeneralOptionsHandler = true
-	server.Config.MaxHeaderBytes = int(cfg.Server.MaxHeaderSize)
-	server.Start()
+	front, err := server.New(server.Options{Address: "127.0.0.1:0", Handler: gw, MaxHeader: int64(cfg.Server.MaxHeaderSize)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- front.Serve() }()
 	t.Cleanup(func() {
-		server.Close()
+		patience, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		defer stop()
+		_ = front.Shutdown(patience) // Close cuts what is left
+		if err := errors.Join(front.Close(), <-served, gw.Wait(patience)); err != nil {
+			t.Errorf("the server's end: %v", err)
+		}
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("Run: %v", err)
@@ -81,7 +89,7 @@ func startWith(t *testing.T, backend, yaml string, edit func(*gateway.Deps)) *st
 			t.Errorf("closing the log: %v", err)
 		}
 	})
-	return &stand{t: t, URL: server.URL, Addr: server.Listener.Addr().String(), gw: gw, log: log, logger: lg, counts: counts}
+	return &stand{t: t, URL: "http://" + front.Addr(), Addr: front.Addr(), gw: gw, log: log, logger: lg, counts: counts}
 }
 
 // lines returns the access-log lines once the gateway has nothing in flight.

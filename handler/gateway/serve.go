@@ -25,6 +25,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ex.Clientward.Set("Connection", "close")
 	}
 	defer g.finish(s, ex, r)
+	defer ex.End()
 	s.handler.ServeHTTP(&ex.Writer, r)
 }
 

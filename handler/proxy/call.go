@@ -11,7 +11,6 @@ import (
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/retry"
-	"gatehouse/helper/transport"
 	"gatehouse/helper/upstream"
 )
 
@@ -24,9 +23,7 @@ type call struct {
 	backend  *upstream.Backend // of this attempt
 	key      uint64            // what it is chosen by
 	ctx      context.Context
-	base     endless         // what ctx is made of
-	lane     transport.Watch // ends with ctx
-	path     string          // the raw path for the backend
+	path     string // the raw path for the backend
 	watch    watchdog
 	request  *requestBody  // nil without a body
 	body     *retry.Body   // reads request, for each attempt anew; nil when there is none, or too much of it

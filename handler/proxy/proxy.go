@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -116,14 +117,14 @@ func noBackend() problem.Problem {
 
 func (h *handler) serve(c *call, w http.ResponseWriter, r *http.Request) {
 	ex := c.exchange
-	ctx, end := c.endable(r.Context())
-	defer end(nil)
-	c.ctx = ctx
+	if c.ctx = r.Context(); c.ctx != ex.Context() { // a filter's, which may end sooner
+		defer context.AfterFunc(c.ctx, ex.Lane.End)()
+	}
 	c.path = route.Rewrite(ex.RawPath, h.options.Strip, h.options.Prefix, h.options.Rewrite)
-	c.watch = watchdog{exchange: ex, cancel: end, total: h.options.Timeout, idle: h.upstream.Idle}
+	c.watch = watchdog{exchange: ex, cancel: ex.Cancel, total: h.options.Timeout, idle: h.upstream.Idle}
 	c.copy = h.options.Mirror.draw(r)
-	r = r.WithContext(ctx)
 	if r.ContentLength != 0 {
+		r = r.WithContext(c.ctx) // a copy, whose body is another
 		c.request = &requestBody{ReadCloser: r.Body, exchange: ex, limit: ex.BodyLimit, in: r.Trailer, watch: &c.watch}
 		r.Body = c.request
 		if r.ContentLength <= retry.MaxBody {

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 	"gatehouse/helper/limit"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/trace"
+	"gatehouse/helper/transport"
 )
 
 // None is the name of the route and the upstream of a request that matched
@@ -82,9 +82,12 @@ type Exchange struct {
 	Code         problem.Code // why the gateway answered itself, or cut the answer; "" otherwise
 	Backend      string       // the URL, as configured, of the last backend tried
 	Attempts     int
-	UpstreamTime time.Duration // waiting for the upstream's headers and body
-	BytesIn      int64         // of the request's body, read from the client
-	Call         any           // the proxy's own state of the call; nobody else reads it
+	UpstreamTime time.Duration   // waiting for the upstream's headers and body
+	BytesIn      int64           // of the request's body, read from the client
+	Call         any             // the proxy's own state of the call; nobody else reads it
+	Lane         transport.Watch // of the call to the backend; it ends with the context
+
+	life life
 
 	// Waiting counts the reads and writes that are waiting for the client at the
 	// moment, so that a stall can be laid at the right door. Any goroutine.
@@ -104,20 +107,12 @@ type Observer interface {
 	Observe(method string, status int, duration, overhead time.Duration, traceID string)
 }
 
-type contextKey struct{}
-
-// Begin starts the record of r and returns r with the record in its context.
-// The caller fills Trace, Client and RequestID.
+// Begin starts the record of r and returns r with the record in its context. The
+// caller fills Trace, Client and RequestID, and calls End in the end.
 func Begin(w http.ResponseWriter, r *http.Request, writeIdle time.Duration) (*Exchange, *http.Request) {
 	ex := &Exchange{Start: time.Now(), Route: None, Upstream: None, GRPC: problem.IsGRPC(r.Header)}
 	ex.Writer = Writer{ResponseWriter: w, ex: ex, idle: writeIdle, head: r.Method == http.MethodHead}
-	return ex, r.WithContext(context.WithValue(r.Context(), contextKey{}, ex))
-}
-
-// From returns the record of the request that ctx belongs to. It panics
-// without one: a stage that runs outside the gateway is a programming error.
-func From(ctx context.Context) *Exchange {
-	return ctx.Value(contextKey{}).(*Exchange)
+	return ex, r.WithContext(ex.life.begin(ex, r))
 }
 
 // Judge records what became of the upstream call and reports it to the

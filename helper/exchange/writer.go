@@ -129,6 +129,7 @@ func (w *Writer) Flush() { _ = w.FlushError() }
 // Hijack takes the connection over, for an upgrade. The queue is applied to
 // the header map first, because the caller writes that map itself.
 func (w *Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.ex.life.detach(w.ex)
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
 		w.status = http.StatusSwitchingProtocols

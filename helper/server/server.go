@@ -68,8 +68,11 @@ func New(o Options) (*Server, error) {
 
 func serverOn(listener net.Listener, o Options) *Server {
 	socket := listener
-	if o.ProxyHeaderFrom != nil {
+	switch {
+	case o.ProxyHeaderFrom != nil:
 		listener = proxied(listener, o.ProxyHeaderFrom, o.ReadHeader)
+	case o.TLS == nil: // net/http wants a connection with TLS itself
+		listener = connListener{listener}
 	}
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
@@ -89,6 +92,7 @@ func serverOn(listener net.Listener, o Options) *Server {
 			Protocols:                    protocols,
 			ErrorLog:                     o.ErrorLog,
 			BaseContext:                  func(net.Listener) context.Context { return base },
+			ConnContext:                  withConn,
 			DisableGeneralOptionsHandler: true, // net/http would answer OPTIONS * itself, unseen by log and metrics
 		},
 	}
