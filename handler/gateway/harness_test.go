@@ -3,8 +3,8 @@ package gateway_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"net"

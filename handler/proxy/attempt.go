@@ -46,12 +46,12 @@ func (c *call) begin(r *http.Request) {
 		c.sending = &c.first
 	} else {
 		c.sending = new(sending) // what is left of an earlier attempt may still tell
+		c.watch.touch()
+		c.started = time.Now()
 	}
 	if c.body != nil {
 		r.Body = c.reader
 	}
-	c.watch.touch()
-	c.started = time.Now()
 	c.beginLease()
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"gatehouse/helper/transport"
 	"gatehouse/helper/upstream"
 )
 
@@ -51,7 +52,7 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	target(out, c.backend.Target, c.path, c.upstream.Consumed.Query(in.URL.RawQuery))
 	c.upstream.Consumed.Cookies(out.Header)
 
-	if out.Header.Get("Upgrade") != "" && !strings.EqualFold(out.Header.Get("Upgrade"), "websocket") {
+	if out.Header["Upgrade"] != nil && !strings.EqualFold(out.Header.Get("Upgrade"), "websocket") {
 		out.Header.Del("Upgrade") // h2c and others would speak past the gateway
 		out.Header.Del("Connection")
 	}
@@ -69,9 +70,9 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 		c.upstream.Observer.Spoofed()
 	}
 	if ex.DropToken {
-		out.Header.Del("Authorization")
+		delete(out.Header, "Authorization")
 	}
-	set := setter{out.Header, make([]string, 0, 6)}
+	set := setter{out.Header, c.fields[:0]}
 	forwarding := ex.Client.Forwarding(in)
 	set.orDrop("X-Forwarded-For", forwarding.For)
 	set.orDrop("X-Forwarded-Host", forwarding.Host)
@@ -82,10 +83,10 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	c.startSpan(child.SpanID)
 	set.orDrop("Traceparent", child.String())
 	if !ex.KeepTracestate {
-		out.Header.Del("Tracestate")
+		delete(out.Header, "Tracestate")
 	}
-	ex.Upstreamward.Apply(out.Header)
-	c.copy.take(out)
+	ex.Lane.Fields = ex.Upstreamward.Split(out.Header, set.fields)
+	c.copy.take(out, ex.Lane.Fields)
 }
 
 // of is the Host for a backend, when in is the one that came in.
@@ -123,18 +124,15 @@ func target(out *http.Request, backend *url.URL, path, rawQuery string) {
 	}
 }
 
-// setter sets headers; the values lie in one slice, which is one allocation for all.
+// setter sets headers of a request that has more fields than those of its header.
 type setter struct {
 	header http.Header
-	values []string
+	fields []transport.Field
 }
 
 func (s *setter) orDrop(name, value string) {
-	if value == "" {
-		delete(s.header, name)
-		return
+	delete(s.header, name)
+	if value != "" {
+		s.fields = append(s.fields, transport.Field{Name: name, Value: value})
 	}
-	s.values = append(s.values, value)
-	last := len(s.values)
-	s.header[name] = s.values[last-1 : last : last]
 }

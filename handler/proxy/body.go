@@ -134,10 +134,10 @@ type answerBody struct {
 
 func (b *answerBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	b.call.watch.touch()
+	after := b.call.watch.touch()
 	b.call.copy.answered(p[:n])
 	if err != nil {
-		b.call.answerEnded(err)
+		b.call.answerEnded(err, after)
 	}
 	return n, err
 }

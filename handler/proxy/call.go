@@ -11,6 +11,7 @@ import (
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/retry"
+	"gatehouse/helper/transport"
 	"gatehouse/helper/upstream"
 )
 
@@ -25,22 +26,22 @@ type call struct {
 	ctx      context.Context
 	path     string // the raw path for the backend
 	watch    watchdog
-	request  *requestBody  // nil without a body
-	body     *retry.Body   // reads request, for each attempt anew; nil when there is none, or too much of it
-	reader   io.ReadCloser // this attempt's view of body
-	copy     *copied       // nil: no mirror gets this request
-	answer   answerBody    // set once the backend has answered
-	upgraded *upgradedBody // set instead of answer after an upgrade
-	began    time.Time     // the first attempt
-	started  time.Time     // this attempt
-	tries    int           // attempts as the retry policy counts them
-	stale    bool          // this attempt follows one on a connection that was being closed
-	sending  *sending      // how far this attempt has come
-	first    sending       // the first attempt's
-	lease    *time.Timer   // nil: the call is no trial, or has no body
-	verdict  verdict       // on the attempt, where err is set
-	err      error         // why the attempt failed before an answer began
-	ended    bool          // the answer's body ended, well or not
+	request  *requestBody        // nil without a body
+	body     *retry.Body         // reads request, for each attempt anew; nil when there is none, or too much of it
+	reader   io.ReadCloser       // this attempt's view of body
+	copy     *copied             // nil: no mirror gets this request
+	answer   answerBody          // set once the backend has answered
+	upgraded *upgradedBody       // set instead of answer after an upgrade
+	started  time.Time           // this attempt; the first one with the call
+	tries    int                 // attempts as the retry policy counts them
+	stale    bool                // this attempt follows one on a connection that was being closed
+	sending  *sending            // how far this attempt has come
+	first    sending             // the first attempt's
+	fields   [10]transport.Field // room for what most requests get on their way
+	lease    *time.Timer         // nil: the call is no trial, or has no body
+	verdict  verdict             // on the attempt, where err is set
+	err      error               // why the attempt failed before an answer began
+	ended    bool                // the answer's body ended, well or not
 }
 
 func callOf(ctx context.Context) *call { return exchange.From(ctx).Call.(*call) }
@@ -49,8 +50,8 @@ func callOf(ctx context.Context) *call { return exchange.From(ctx).Call.(*call) 
 func (c *call) do(w http.ResponseWriter, r *http.Request) {
 	ex := c.exchange
 	ex.Call = c
-	c.began = time.Now()
 	c.watch.begin()
+	c.started = c.watch.start
 	c.upstream.Budget.Request()
 	defer func() { // also when httputil panics with ErrAbortHandler
 		c.attempt.Release()
@@ -63,7 +64,7 @@ func (c *call) do(w http.ResponseWriter, r *http.Request) {
 	for c.try(w, r) {
 	}
 	if c.err != nil {
-		ex.UpstreamTime = time.Since(c.began)
+		ex.UpstreamTime = time.Since(c.watch.start)
 		ex.Judge(c.verdict.outcome)
 		ex.Refuse(w, c.verdict.problem)
 		if c.verdict.problem.Code == problem.ClientClosed {
@@ -82,10 +83,9 @@ func (c *call) answered(res *http.Response) error {
 		return errNoStatus
 	}
 	ex := c.exchange
-	c.watch.touch()
+	ex.UpstreamTime = c.watch.touch()
 	c.spanAnswered(res.StatusCode)
-	c.upstream.Observer.Answered(c.backend, time.Since(c.started))
-	ex.UpstreamTime = time.Since(c.began)
+	c.upstream.Observer.Answered(c.backend, ex.UpstreamTime-c.started.Sub(c.watch.start))
 	outcome := c.outcome(res)
 	if outcome == exchange.Failure {
 		c.tellStatus(res.StatusCode)
@@ -185,13 +185,13 @@ func switchesAsAsked(res *http.Response) bool {
 }
 
 // answerEnded is called when the body of the answer ends, with io.EOF when it
-// is whole.
-func (c *call) answerEnded(err error) {
+// is whole, and how long the call has taken.
+func (c *call) answerEnded(err error, after time.Duration) {
 	if c.ended {
 		return
 	}
 	c.ended = true
-	c.exchange.UpstreamTime = time.Since(c.began)
+	c.exchange.UpstreamTime = after
 	if err == io.EOF { //nolint:errorlint // a wrapped one is no regular end
 		return
 	}
@@ -227,7 +227,7 @@ func (c *call) settle() {
 	if c.upgraded != nil {
 		ex.BytesIn += c.upgraded.in.Load()
 		ex.Writer.AddBytes(c.upgraded.out.Load())
-		ex.UpstreamTime = time.Since(c.began)
+		ex.UpstreamTime = time.Since(c.watch.start)
 		if context.Cause(c.ctx) != nil {
 			ex.Code = c.cutCode(nil)
 		}

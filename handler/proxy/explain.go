@@ -11,6 +11,7 @@ import (
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/explain"
 	"gatehouse/helper/route"
+	"gatehouse/helper/transport"
 	"gatehouse/helper/upstream"
 )
 
@@ -35,6 +36,7 @@ func (h *handler) explain(ex *exchange.Exchange, w http.ResponseWriter, r *http.
 	ex.Call, ex.Backend = c, c.backend.Name
 	unsent := *c.backend.Handler.(*httputil.ReverseProxy) // Reverse made it
 	unsent.Transport = sendWith(func(out *http.Request) (*http.Response, error) {
+		transport.AddFields(out.Header, ex.Lane.Fields)
 		ex.Explain.Forward = forward(r.Header, out)
 		return nil, errUnsent
 	})

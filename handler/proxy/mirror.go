@@ -13,6 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"gatehouse/helper/transport"
 	"gatehouse/helper/upstream"
 )
 
@@ -112,9 +113,10 @@ func (m *Mirror) draw(r *http.Request) *copied {
 	return c
 }
 
-func (c *copied) take(out *http.Request) {
+func (c *copied) take(out *http.Request, fields []transport.Field) {
 	if c != nil {
 		c.header, c.query, c.host = out.Header.Clone(), out.URL.RawQuery, out.Host
+		transport.AddFields(c.header, fields)
 		if c.header["User-Agent"] == nil {
 			c.header["User-Agent"] = []string{""} // as httputil has it: net/http would add its own
 		}

@@ -32,11 +32,12 @@ const (
 // how often that happens is the proxy's to decide.
 type sender struct {
 	http.RoundTripper
-	http2 atomic.Bool // what the backend spoke last; there net/http repeats only what it never processed
+	identity []string    // the transfer coding
+	http2    atomic.Bool // what the backend spoke last; there net/http repeats only what it never processed
 }
 
 func newSender(b *upstream.Backend) *sender {
-	s := &sender{RoundTripper: b.Transport}
+	s := &sender{RoundTripper: b.Transport, identity: []string{"identity"}}
 	s.http2.Store(strings.HasPrefix(b.Name, "h2c:"))
 	return s
 }
@@ -86,8 +87,8 @@ func (s *sender) once(out *http.Request) {
 	case out.Body != nil && out.Body != http.NoBody:
 		out.GetBody = nil
 	case !s.http2.Load():
-		out.Body, out.TransferEncoding = nothing{}, []string{"identity"} // so that no length is sent, and no chunk
-		out.Header.Del("Expect")                                         // means nothing without content (RFC 9110 section 10.1.1)
+		out.Body, out.TransferEncoding = nothing{}, s.identity // so that no length is sent, and no chunk
+		delete(out.Header, "Expect")                           // means nothing without content (RFC 9110 section 10.1.1)
 	}
 }
 

@@ -54,6 +54,9 @@ func (r *Resolver) Resolve(remoteAddr string, h http.Header) Client {
 	peer := parseNode(remoteAddr)
 	c := Client{Addr: peer, Peer: peer, Trusted: r.Trusts(peer)}
 	if !c.Trusted {
+		if host, _, ok := strings.Cut(remoteAddr, ":"); ok && peer.Is4() && host[0] >= '0' && host[0] <= '9' {
+			c.text = host // what net/netip would write: it has read it
+		}
 		return c
 	}
 	if lines := h["X-Forwarded-For"]; len(lines) > 0 {

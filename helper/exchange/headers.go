@@ -2,8 +2,10 @@ package exchange
 
 import (
 	"net/http"
+	"slices"
 
 	"gatehouse/helper/field"
+	"gatehouse/helper/transport"
 )
 
 // Header is one queued header. Value is empty where Op is Remove.
@@ -26,7 +28,7 @@ const (
 // canonical. The zero value is an empty queue.
 type Headers struct {
 	queue []queued
-	room  [8]queued // most requests queue fewer: no allocation
+	room  [5]queued // most requests queue fewer: no allocation
 }
 
 // queued is a Header with its value as a header map wants it, so that to carry it
@@ -70,6 +72,26 @@ func (q *Headers) Apply(h http.Header) {
 			delete(h, e.name)
 		}
 	}
+}
+
+// Split carries the queue out on a request that has more fields than those in h, as if
+// they were in h behind it: what is set or added becomes one of them where that may be.
+func (q *Headers) Split(h http.Header, fields []transport.Field) []transport.Field {
+	for i := range q.queue {
+		e := &q.queue[i]
+		if e.op != Add {
+			delete(h, e.name)
+			fields = slices.DeleteFunc(fields, func(f transport.Field) bool { return f.Name == e.name })
+		}
+		switch {
+		case e.op == Remove:
+		case transport.MayBeField(e.name):
+			fields = append(fields, transport.Field{Name: e.name, Value: e.value[0]})
+		default:
+			h[e.name] = append(h[e.name], e.value[0])
+		}
+	}
+	return fields
 }
 
 // Clear empties the queue. What was applied before stays as it is, so its room

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gatehouse/helper/exchange"
+	"gatehouse/helper/transport"
 )
 
 // What has been carried out stays as it is, whatever becomes of the queue and of
@@ -32,6 +33,33 @@ func TestAppliedHeadersStayAsTheyAre(t *testing.T) {
 		if !reflect.DeepEqual(row.got, row.want) {
 			t.Errorf("got %v, want %v", row.got, row.want)
 		}
+	}
+}
+
+// Split and the fields it returns say together what Apply says.
+func TestSplitIsApply(t *testing.T) {
+	var q exchange.Headers
+	for _, name := range []string{"Client", "Field", "User-Agent", "Both", "None"} {
+		q.Add(name, "added")
+		q.Set(name, "set")
+		q.Add(name, "added")
+		q.Remove("None")
+	}
+	header := func() http.Header {
+		return http.Header{"Client": {"client"}, "Both": {"client"}, "None": {"client"}, "User-Agent": {"client"}, "Other": {"client"}}
+	}
+	fields := func() []transport.Field {
+		return []transport.Field{{Name: "Field", Value: "field"}, {Name: "Both", Value: "field"}, {Name: "None", Value: "field"}, {Name: "More", Value: "field"}}
+	}
+	got, want := header(), header()
+	left := q.Split(got, fields())
+	if got["User-Agent"] == nil || got["Both"] != nil {
+		t.Errorf("in the header is %v", got)
+	}
+	transport.AddFields(got, left)
+	transport.AddFields(want, fields())
+	if q.Apply(want); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
 

@@ -20,7 +20,7 @@ type Writer struct {
 	status   int // 0: no final header yet
 	bytes    int64
 	idle     time.Duration // 0: no limit
-	extended time.Time     // when the write deadline was last moved
+	extended time.Duration // when the write deadline was last moved, since the request began; 0: not yet
 	always   bool          // each write is flushed
 	failed   bool          // the client took no more
 	interim  bool          // an informational header went out
@@ -145,12 +145,12 @@ func (w *Writer) ExtendDeadline() {
 	if w.idle <= 0 {
 		return
 	}
-	now := time.Now()
-	if now.Sub(w.extended) < w.idle/10 {
+	now := time.Since(w.ex.Start)
+	if w.extended > 0 && now-w.extended < w.idle/10 {
 		return
 	}
-	w.extended = now
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(now.Add(w.idle))
+	w.extended = max(now, 1)
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.ex.Start.Add(now + w.idle))
 }
 
 // RemoveHopByHop takes away the headers that are for one connection only (RFC

@@ -100,7 +100,11 @@ func (l *Lane) RoundTrip(r *http.Request) (*http.Response, error) {
 	told := watch != nil && watch.Progress != nil
 	text := l.requests.Get().(*bytes.Buffer)
 	defer l.keep(text)
-	if !l.takes(r, text) {
+	var fields []Field
+	if watch != nil {
+		fields = watch.Fields
+	}
+	if !l.takes(r, fields, text) {
 		if told {
 			followed(watch.Progress, trace)
 		}
@@ -166,15 +170,19 @@ func (l *Lane) connection(ctx context.Context) (*link, error) {
 
 // takes says whether r is the common case. What http.Transport would refuse isn't:
 // so it is refused with the same words. A plain request is written to text.
-func (l *Lane) takes(r *http.Request, text *bytes.Buffer) bool {
-	if l.protocol.Load() != 1 || r.URL == nil || r.URL.Host != l.target.Host || r.URL.Scheme != l.target.Scheme ||
-		!httpguts.ValidHeaderFieldName(r.Method) || r.Method == http.MethodConnect || r.Close || r.Header == nil ||
-		len(r.Trailer) > 0 || !atHand(r) {
-		return false
+func (l *Lane) takes(r *http.Request, fields []Field, text *bytes.Buffer) bool {
+	common := l.common(r)
+	if common {
+		if plain, ok := appendPlain(text.AvailableBuffer(), r, fields); ok {
+			_, _ = text.Write(plain) // never fails
+			return true
+		}
 	}
-	if plain, ok := appendPlain(text.AvailableBuffer(), r); ok {
-		_, _ = text.Write(plain) // never fails
-		return true
+	if r.Header != nil { // else http.Transport refuses it
+		AddFields(r.Header, fields)
+	}
+	if !common {
+		return false
 	}
 	for name, values := range r.Header {
 		if !laneTakes(name, values) {
@@ -182,6 +190,12 @@ func (l *Lane) takes(r *http.Request, text *bytes.Buffer) bool {
 		}
 	}
 	return true
+}
+
+func (l *Lane) common(r *http.Request) bool {
+	return l.protocol.Load() == 1 && r.URL != nil && r.URL.Host == l.target.Host && r.URL.Scheme == l.target.Scheme &&
+		httpguts.ValidHeaderFieldName(r.Method) && r.Method != http.MethodConnect && !r.Close && r.Header != nil &&
+		len(r.Trailer) == 0 && atHand(r)
 }
 
 // laneTakes says whether a request with this header can go by a lane.

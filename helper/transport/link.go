@@ -35,6 +35,12 @@ type link struct {
 	peek   func(fd uintptr) // sets quiet
 	peeked [1]byte
 	quiet  bool // the backend has neither closed the connection nor sent anything
+
+	ask    func(fd uintptr) bool // sends text
+	text   []byte
+	sent   int   // bytes of text
+	wrote  bool  // it was tried
+	failed error // it can't be sent
 }
 
 // staleError is a kept-alive connection that the backend was closing.
@@ -123,12 +129,12 @@ func (c *link) roundTrip(t *trip, text []byte) (*http.Response, error) {
 }
 
 func (c *link) exchange(t *trip, text []byte) (*http.Response, error) {
-	if n, err := c.net.Write(text); err != nil {
+	c.startHeader()
+	if n, err := c.send(text); err != nil {
 		// The backend may have answered before it closed; but a request that wasn't
 		// written whole has no answer that is worth waiting for.
 		return nil, c.stale(err, n == 0)
 	}
-	c.startHeader()
 	if _, err := c.in.Peek(1); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil, err

@@ -19,9 +19,9 @@ import (
 // nothing (RFC 9110 section 5.3). Whatever isn't plain is left to net/http, with
 // nothing read or written yet.
 
-// appendPlain appends r, a GET or HEAD that has no body to send, to text. It returns
+// appendPlain appends r, a GET or HEAD that has no body to send, with further fields to text. It returns
 // false for what http.Request.Write would refuse or change, and what isn't for a lane.
-func appendPlain(text []byte, r *http.Request) ([]byte, bool) {
+func appendPlain(text []byte, r *http.Request, fields []Field) ([]byte, bool) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead || r.ContentLength != 0 || !isPlainHost(r.Host) {
 		return nil, false
 	}
@@ -47,6 +47,13 @@ func appendPlain(text []byte, r *http.Request) ([]byte, bool) {
 		for _, value := range values {
 			text = appendField(text, name, value)
 		}
+	}
+	for i := range fields {
+		f := &fields[i]
+		if !httpguts.ValidHeaderFieldName(f.Name) || !httpguts.ValidHeaderFieldValue(f.Value) {
+			return nil, false
+		}
+		text = appendField(text, f.Name, f.Value)
 	}
 	return append(text, "\r\n"...), true
 }

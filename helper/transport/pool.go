@@ -26,7 +26,7 @@ type pool struct {
 func (p *pool) get() *link {
 	for {
 		c := p.pop()
-		if c == nil || c.good() {
+		if c == nil || c.asks() || c.good() {
 			return c
 		}
 		c.close()

@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzRequests holds the lane against net/http: a backend sees the same requests from both, but for the order of the
-// fields behind Host.
+// fields behind Host. The lane gets some of them as Fields.
 func FuzzRequests(f *testing.F) {
 	f.Add("GET", "api.test", "/a%2Fb;c", "x=1;y", "agent", "Accept", "*/*", " trimmed\t")
 	f.Add("HEAD", "api.test:8080", "/", "", "", "x-lower", "", "two")
@@ -40,6 +40,12 @@ func FuzzRequests(f *testing.F) {
 			r.Method, r.Host, r.URL.Opaque, r.URL.RawQuery = method, host, target, query
 			r.Header = http.Header{"User-Agent": {agent}, "B": {other, value}}
 			r.Header[name] = append(r.Header[name], value, other)
+			fields := []transport.Field{{Name: "C", Value: value}, {Name: name, Value: agent}}
+			if rt == pair[0] || !transport.MayBeField(name) {
+				transport.AddFields(r.Header, fields)
+			} else {
+				r = r.WithContext(blind{r.Context(), &transport.Watch{Fields: fields}})
+			}
 			res, err := rt.RoundTrip(r)
 			if refused[i] = err != nil; !refused[i] {
 				_, _ = io.Copy(io.Discard, res.Body) // so that the connection is kept

@@ -16,6 +16,10 @@ type WatchKey struct{}
 type Watch struct {
 	// Progress is told about the call; nil: nobody is. It isn't changed during one.
 	Progress Progress
+	// Fields are sent behind those of the request's Header, where there is room for few: a
+	// map that grows is what costs most of a small request. Where http.Transport sends the
+	// request they are added to its Header. See MayBeField.
+	Fields []Field
 
 	mu    sync.Mutex
 	ended bool
