@@ -68,7 +68,11 @@ func writeChanges(w io.Writer, c config.Changes) error {
 	if c.None() {
 		b.WriteString("no difference\n")
 	}
-	fmt.Fprintf(&b, "%d added, %d changed, %d removed, %d kept\n", len(c.Added), len(c.Changed), len(c.Removed), len(c.Kept))
+	fmt.Fprintf(&b, "%d added, %d changed, %d removed, %d kept", len(c.Added), len(c.Changed), len(c.Removed), len(c.Kept))
+	if settings := len(c.Settings) + len(c.Restart); settings > 0 {
+		fmt.Fprintf(&b, ", %d of the settings", settings)
+	}
+	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -26,7 +26,7 @@ removed  upstream user
 removed  route /user
 set      log.level
 restart  server.listen: only a restart applies it
-2 added, 1 changed, 2 removed, 1 kept
+2 added, 1 changed, 2 removed, 1 kept, 2 of the settings
 `},
 		{"a file with a mistake", []string{before, file(t, "bad.yaml", "sever: {}\n")}, 1, ""},
 		{"a file that isn't there", []string{"missing.yaml", before}, 1, ""},

@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{"what is forwarded", "--claim sub=ada --claim scope=order /order/42", 0, "answer      forwarded to order: the upstream's\n", ""},
 		{"what is refused", "/order/42", 1, "answer      401 credentials_missing: ", "the request would be refused: 401 credentials_missing\n"},
-		{"with a remedy", "/order/42", 1, "remedy      send a token", ""},
+		{"with a remedy", "/order/42", 1, "remedy      send what the route asks for", ""},
 		{"the reason that a client isn't told", "--claim sub=ada /order/42", 1, "refused by provider identity: missing scopes: order\n", ""},
 		{"a method", "-X POST --claim scope=order /order/42", 0, "request     POST /order/42, host localhost, from 192.0.2.1\n", ""},
 		{"headers", "-H X-A:b -H host:api.test --claim scope=order /order/42", 0, "host api.test, from", ""},

@@ -130,10 +130,12 @@ func TestServeRefusesATakenPort(t *testing.T) {
 }
 
 func TestServeRefusesALogThatCannotBeWritten(t *testing.T) {
-	path := file(t, "config.yaml", "log: {output: "+t.TempDir()+"}\n"+minimal)
-	code, _, stderr := call(t, "serve", "--config", path, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	if code != 1 || !strings.Contains(stderr, "log: ") {
-		t.Errorf("got %d %s", code, stderr)
+	for output, says := range map[string]string{t.TempDir(): "log: ", "missing/file.log": "config.yaml:1:15: log.output: "} {
+		path := file(t, "config.yaml", "log: {output: "+output+"}\n"+minimal)
+		code, _, stderr := call(t, "serve", "--config", path, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+		if code != 1 || !strings.Contains(stderr, says) {
+			t.Errorf("%s: got %d %s, want %q", output, code, stderr, says)
+		}
 	}
 }
 

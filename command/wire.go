@@ -33,6 +33,9 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		s.handover = &handover.Handover{}
 	}
 	cfg := s.config
+	if err := checkLogFolder(cfg.Log.Output); err != nil {
+		return located(err, s.source)
+	}
 	log, err := p.openLog(cfg.Log)
 	if err != nil {
 		return fmt.Errorf("log: %w", err)

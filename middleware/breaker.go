@@ -19,7 +19,7 @@ func circuitBreaker(b *breaker.Breaker, observer Observer) Stage {
 				observer.BreakerRefused()
 				ex.Refuse(w, problem.Problem{
 					Code: problem.BreakerOpen, ProxyError: "destination_unavailable", RetryAfter: b.RetryAfter(),
-					Detail: "The upstream keeps failing and gets a pause; try again after Retry-After.",
+					Detail: pause(b),
 				})
 				return
 			}
@@ -27,6 +27,13 @@ func circuitBreaker(b *breaker.Breaker, observer Observer) Stage {
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+func pause(b *breaker.Breaker) string {
+	if b.Forced() {
+		return "The upstream is taken out by an operator; try again after Retry-After."
+	}
+	return "The upstream keeps failing and gets a pause; try again after Retry-After."
 }
 
 // admitted takes a permit. A request that is only asked about takes none.

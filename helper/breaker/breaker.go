@@ -142,6 +142,9 @@ func (b *Breaker) RetryAfter() time.Duration {
 	}
 }
 
+// Forced says whether an operator holds the breaker open or closed.
+func (b *Breaker) Forced() bool { return b.current.Load().forced }
+
 // Force holds the breaker open or closed, until Auto lets the results decide
 // again, beginning closed with no failures. Auto changes nothing when nothing
 // is forced.

@@ -142,12 +142,18 @@ func TestForce(t *testing.T) {
 		play(t, b, "closed failure failure failure closed")
 
 		b.Force(breaker.ForcedOpen)
+		if !b.Forced() {
+			t.Error("nobody holds it")
+		}
 		play(t, b, "open refused wait wait refused open")
 		if got := b.RetryAfter(); got != openFor {
 			t.Errorf("RetryAfter while forced open is %s, want %s", got, openFor)
 		}
 
 		b.Force(breaker.Auto)
+		if b.Forced() {
+			t.Error("somebody holds it")
+		}
 		play(t, b, "closed success failure open wait success closed")
 	})
 }

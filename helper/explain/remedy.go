@@ -11,7 +11,7 @@ func Remedy(code problem.Code) string {
 		problem.RateLimited:        "wait, or raise the limit that refuses",
 		problem.QuotaExceeded:      "wait, or raise the quota or plan that refuses",
 		problem.BreakerOpen:        "see why the upstream fails; the breaker closes after a good trial, or by POST /api/upstreams/NAME/breaker",
-		problem.CredentialsMissing: "send a token or an API key, or write auth: none where the route is for everybody",
+		problem.CredentialsMissing: "send what the route asks for, or write auth: none where the route is for everybody",
 		problem.TokenInvalid:       "compare the token's iss, aud, alg and kid with the provider in the configuration",
 		problem.TokenExpired:       "get a new token",
 		problem.TokenRevoked:       "get a new token, or take the entry off the list of revocations",
