@@ -3,11 +3,10 @@
 // What the number of tokens does is in go test -bench Stages ./middleware.
 //
 //	go run ./bench/scale            (about two minutes)
+//	go run ./bench/scale -cpus 9    (what a second CPU is worth, by nine pairs)
 //
 // The gateway is a process of its own with GOMAXPROCS=1; load and backend are in
-// this one. With two CPUs it shares both with the load: what a second one is worth
-// shows in the CPU time per request, which would grow if they got in each other's
-// way. Compare rows of one run, not figures of two. Linux only.
+// this one. Compare rows of one run, not figures of two. Linux only.
 package main
 
 import (
@@ -39,9 +38,6 @@ func rows() []row {
 	for _, n := range []int{1, 100, 10_000} {
 		all = append(all, row{fmt.Sprintf("%d routes", n), n, 64, 512, 1})
 	}
-	for _, n := range []int{1, 2} {
-		all = append(all, row{fmt.Sprintf("on %d CPUs", n), 1, 64, 512, n})
-	}
 	for _, n := range []int{1, 16, 256, 1000, 5000} {
 		all = append(all, row{fmt.Sprintf("%d connections", n), 1, n, 512, 1})
 	}
@@ -55,14 +51,15 @@ func main() {
 	binary := flag.String("gatehouse", "", "the gatehouse `binary` (default: built from this tree)")
 	seconds := flag.Int("seconds", 5, "`seconds` a row")
 	only := flag.String("only", "", "only rows whose `name` has this in it")
+	pairs := flag.Int("cpus", 0, "instead, measure GOMAXPROCS 1 against 2 in so many `pairs`")
 	flag.Parse()
 	log.SetFlags(0)
-	if err := measure(*binary, *only, time.Duration(*seconds)*time.Second); err != nil {
+	if err := measure(*binary, *only, *pairs, time.Duration(*seconds)*time.Second); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func measure(binary, only string, d time.Duration) error {
+func measure(binary, only string, pairs int, d time.Duration) error {
 	folder, err := os.MkdirTemp("", "gatehouse-scale")
 	if err != nil {
 		return err
@@ -75,6 +72,9 @@ func measure(binary, only string, d time.Duration) error {
 	}
 	backend := httptest.NewServer(http.HandlerFunc(answer))
 	defer backend.Close()
+	if pairs > 0 {
+		return measureCPUs(binary, folder, backend.URL, pairs, d)
+	}
 	fmt.Printf("%-26s %10s %14s %9s %9s %10s %14s\n", "", "requests/s", "CPU us/request", "p50 us", "p99 us", "peak MB", "KB/idle conn.")
 	for _, r := range rows() {
 		if !strings.Contains(r.name, only) {
@@ -104,16 +104,7 @@ func answer(w http.ResponseWriter, r *http.Request) {
 }
 
 func (r row) measure(binary, folder, backend string, d time.Duration) error {
-	var routes strings.Builder
-	for i := range r.routes {
-		fmt.Fprintf(&routes, "  - {path: /service-%d, upstream: order, auth: none}\n", i)
-	}
-	gateway, err := load.Start(binary, folder, fmt.Sprintf(`
-server: {admin: "127.0.0.1:0"}
-log: {output: %s/access.log}
-upstreams: {order: {url: %q}}
-routes:
-%s`, folder, backend, routes.String()), r.cpus)
+	gateway, err := r.start(binary, folder, backend)
 	if err != nil {
 		return err
 	}
@@ -122,30 +113,51 @@ routes:
 	if err != nil {
 		return err
 	}
-	request := fmt.Appendf(nil, "GET /service-%d/%d HTTP/1.1\r\nHost: bench.test\r\n\r\n", r.routes/2, r.body)
-	if warm := load.Run(gateway.Address, request, r.connections, time.Second, 200); warm.Errors > 0 {
-		return fmt.Errorf("%d of %d answers weren't 200", warm.Errors, warm.Requests)
-	}
-	before, err := gateway.CPUTime()
+	run, cpu, err := r.run(gateway, d)
 	if err != nil {
 		return err
-	}
-	run := load.Run(gateway.Address, request, r.connections, d, 200)
-	after, err := gateway.CPUTime()
-	if err != nil {
-		return err
-	}
-	if run.Errors > 0 || run.Requests == 0 {
-		return fmt.Errorf("%d of %d answers weren't 200", run.Errors, run.Requests)
 	}
 	peak, err := gateway.PeakMemory()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-26s %10.0f %14.1f %9d %9d %10.1f %14.1f\n", r.name, float64(run.Requests)/run.Elapsed.Seconds(),
-		float64((after-before).Microseconds())/float64(run.Requests), run.Percentile(0.5).Microseconds(), run.Percentile(0.99).Microseconds(),
-		float64(peak)/1e6, idle/1e3)
+	fmt.Printf("%-26s %10.0f %14.1f %9d %9d %10.1f %14.1f\n", r.name, float64(run.Requests)/run.Elapsed.Seconds(), cpu,
+		run.Percentile(0.5).Microseconds(), run.Percentile(0.99).Microseconds(), float64(peak)/1e6, idle/1e3)
 	return nil
+}
+
+func (r row) start(binary, folder, backend string) (*load.Gateway, error) {
+	var routes strings.Builder
+	for i := range r.routes {
+		fmt.Fprintf(&routes, "  - {path: /service-%d, upstream: order, auth: none}\n", i)
+	}
+	return load.Start(binary, folder, fmt.Sprintf(`
+server: {admin: "127.0.0.1:0"}
+log: {output: %s/access.log}
+upstreams: {order: {url: %q}}
+routes:
+%s`, folder, backend, routes.String()), r.cpus)
+}
+
+// run puts a started gateway under load, and says what a request costs in µs of CPU time.
+func (r row) run(gateway *load.Gateway, d time.Duration) (run load.Result, cpu float64, err error) {
+	request := fmt.Appendf(nil, "GET /service-%d/%d HTTP/1.1\r\nHost: bench.test\r\n\r\n", r.routes/2, r.body)
+	if warm := load.Run(gateway.Address, request, r.connections, time.Second, 200); warm.Errors > 0 {
+		return run, 0, fmt.Errorf("%d of %d answers weren't 200", warm.Errors, warm.Requests)
+	}
+	before, err := gateway.CPUTime()
+	if err != nil {
+		return run, 0, err
+	}
+	run = load.Run(gateway.Address, request, r.connections, d, 200)
+	after, err := gateway.CPUTime()
+	if err != nil {
+		return run, 0, err
+	}
+	if run.Errors > 0 || run.Requests == 0 {
+		return run, 0, fmt.Errorf("%d of %d answers weren't 200", run.Errors, run.Requests)
+	}
+	return run, float64((after - before).Microseconds()) / float64(run.Requests), nil
 }
 
 // idleMemory is how many bytes each of n connections costs that has had a request
