@@ -9,5 +9,7 @@
 // the request sets deadlines. A header that is too large is answered 431 by net/http, in plain text, without reaching the
 // handler. The header of the PROXY protocol is believed, not required: a trusted proxy's own checks come without one.
 //
+// With Options.Watches, the context of an HTTP/1 request without TLS doesn't end with its client: Conn.Watch tells.
+//
 // Concurrency: Serve is called once; the other methods may be called from any goroutine at any time.
 package server

@@ -24,6 +24,9 @@ type Options struct {
 	Listener net.Listener
 	// Handler answers every request. It is required.
 	Handler http.Handler
+	// Watches says that Handler asks the connection (ConnOf), where there is one, whether the client of a request without TLS
+	// has left. That costs less, but then the request's own context doesn't end with the client.
+	Watches bool
 	// ReadHeader is how long a client may take for a request's header; 0: as long as Idle.
 	ReadHeader time.Duration
 	// Idle is how long a kept connection may wait for its next request; 0: as long as ReadHeader.
@@ -71,7 +74,7 @@ func serverOn(listener net.Listener, o Options) *Server {
 	switch {
 	case o.ProxyHeaderFrom != nil:
 		listener = proxied(listener, o.ProxyHeaderFrom, o.ReadHeader)
-	case o.TLS == nil: // net/http wants a connection with TLS itself
+	case o.Watches && o.TLS == nil: // net/http wants a connection with TLS itself
 		listener = connListener{listener}
 	}
 	protocols := &http.Protocols{}
