@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -88,8 +89,8 @@ func serverOn(listener net.Listener, o Options) *Server {
 		cut:      cut,
 		http: &http.Server{
 			Handler:                      o.Handler,
-			ReadHeaderTimeout:            o.ReadHeader,
-			IdleTimeout:                  o.Idle,
+			ReadHeaderTimeout:            cmp.Or(o.ReadHeader, o.Idle), // net/http would wait for ever
+			IdleTimeout:                  cmp.Or(o.Idle, o.ReadHeader),
 			MaxHeaderBytes:               int(o.MaxHeader),
 			TLSConfig:                    o.TLS.Clone(), // net/http changes it
 			Protocols:                    protocols,
