@@ -27,6 +27,7 @@ type Conn struct {
 
 	mu      sync.Mutex
 	whole   bool          // the request has been read: the last read was net/http's for the byte behind it
+	shut    bool          // by Close
 	gone    func()        // nil: nobody watches
 	timer   *time.Timer   // for look; nil: there was no need yet
 	looking chan struct{} // closed when look is over; nil: it doesn't run
@@ -74,13 +75,17 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 }
 
 // Watch has gone called, on any goroutine, when the client closes the connection or it breaks, until Unwatch. A client
-// that leaves is noticed within some 10 ms, or when it happens if the request has taken longer; not while its body is
-// still being read, and not if it has sent another request already.
+// that leaves is noticed within some 10 ms, or when it happens if the request has taken longer; where its body is still to
+// be read, or it has sent another request already, when a read or a write fails.
 func (c *Conn) Watch(gone func()) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.gone = gone
 	c.lookLater()
+	shut := c.shut
+	c.mu.Unlock()
+	if shut { // before there was anybody to tell
+		gone()
+	}
 }
 
 // Unwatch ends a Watch. The function may still be called, if the connection has ended.
@@ -148,11 +153,11 @@ func (c *Conn) closed() bool {
 	for {
 		err := c.raw.Read(func(fd uintptr) bool {
 			n, _, err := syscall.Recvfrom(int(fd), buffer[:], syscall.MSG_PEEK)
-			if err == syscall.EAGAIN || err == syscall.EINTR {
-				return false
+			for err == syscall.EINTR { // to wait for what is there already might be for ever
+				n, _, err = syscall.Recvfrom(int(fd), buffer[:], syscall.MSG_PEEK)
 			}
 			ended = n <= 0
-			return true
+			return err != syscall.EAGAIN
 		})
 		switch {
 		case err == nil:
@@ -184,9 +189,14 @@ func (c *Conn) Read(p []byte) (int, error) {
 	defer c.read.end()
 	for {
 		n, err := c.Conn.Read(p)
-		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || c.read.over() {
-			return n, err
+		late := errors.Is(err, os.ErrDeadlineExceeded)
+		if late && n == 0 && !c.read.over() {
+			continue
 		}
+		if err != nil && !late {
+			c.tell()
+		}
+		return n, err
 	}
 }
 
@@ -197,9 +207,14 @@ func (c *Conn) Write(p []byte) (int, error) {
 	for written := 0; ; {
 		n, err := c.Conn.Write(p[written:])
 		written += n
-		if !errors.Is(err, os.ErrDeadlineExceeded) || c.write.over() {
-			return written, err
+		late := errors.Is(err, os.ErrDeadlineExceeded)
+		if late && !c.write.over() {
+			continue
 		}
+		if err != nil && !late {
+			c.tell()
+		}
+		return written, err
 	}
 }
 
@@ -207,12 +222,20 @@ func (c *Conn) Write(p []byte) (int, error) {
 func (c *Conn) Close() error {
 	err := c.Conn.Close()
 	c.mu.Lock()
+	c.shut = true
+	c.mu.Unlock()
+	c.tell()
+	return err
+}
+
+// tell tells whoever watches that the connection has ended.
+func (c *Conn) tell() {
+	c.mu.Lock()
 	gone := c.gone
 	c.mu.Unlock()
 	if gone != nil {
 		gone()
 	}
-	return err
 }
 
 // CloseWrite ends the connection in one direction, as net/http does before it closes it.
