@@ -81,7 +81,8 @@ func (o *options) measure() error {
 	return nil
 }
 
-// compare runs the programs in rotation on one work, and prints the medians.
+// compare runs the programs in rotation on one work, and prints the medians. The ratios are medians, too, of each round's:
+// the machine may change between rounds, and others' work on it is in all programs of a round.
 func (o *options) compare(w work) error {
 	table := slices.DeleteFunc(programs(o.binary), func(p program) bool {
 		return w.algorithm != "" && p.full == "" || !strings.Contains(p.name, o.only) && !strings.Contains(w.name, o.only)
@@ -103,17 +104,30 @@ func (o *options) compare(w work) error {
 	for i, p := range table {
 		fmt.Printf("%-26s", p.name)
 		for c := range columns {
-			value := median(samples[i], c)
-			fmt.Printf(" %8.1f (%4.2fx)", value, value/median(samples[0], c))
+			fmt.Printf(" %8.1f (%4.2fx)", median(column(samples[i], c)), median(ratios(samples[i], samples[0], c)))
 		}
 		fmt.Println()
 	}
 	return nil
 }
 
-func median(samples []sample, column int) float64 {
-	sorted := slices.SortedFunc(slices.Values(samples), func(a, b sample) int { return cmp.Compare(a[column], b[column]) })
-	return sorted[len(sorted)/2][column]
+func column(samples []sample, c int) (values []float64) {
+	for _, s := range samples {
+		values = append(values, s[c])
+	}
+	return values
+}
+
+func ratios(samples, base []sample, c int) (values []float64) {
+	for i, s := range samples {
+		values = append(values, s[c]/base[i][c])
+	}
+	return values
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
 }
 
 // run starts a program, drives it after a warm-up, and stops it.

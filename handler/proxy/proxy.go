@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"gatehouse/helper/credential"
@@ -26,6 +27,8 @@ type Upstream struct {
 	Budget   *retry.Budget
 	Key      Key // what a backend is chosen by; nil: nothing
 	Observer Observer
+
+	alarms sync.Pool
 }
 
 // Key is what of a request chooses its backend, where that depends on the request.
@@ -121,7 +124,7 @@ func (h *handler) serve(c *call, w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(c.ctx, ex.Lane.End)()
 	}
 	c.path = route.Rewrite(ex.RawPath, h.options.Strip, h.options.Prefix, h.options.Rewrite)
-	c.watch = watchdog{exchange: ex, cancel: ex.Cancel, total: h.options.Timeout, idle: h.upstream.Idle}
+	c.watch = watchdog{exchange: ex, cancel: ex.Cancel, total: h.options.Timeout, idle: h.upstream.Idle, alarms: &h.upstream.alarms}
 	c.copy = h.options.Mirror.draw(r)
 	if r.ContentLength != 0 {
 		r = r.WithContext(c.ctx) // a copy, whose body is another

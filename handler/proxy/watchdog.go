@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,15 +26,35 @@ type watchdog struct {
 	last     atomic.Int64  // the last byte, in nanoseconds since start
 	endless  atomic.Bool   // total no longer counts: the connection was upgraded
 	stopped  atomic.Bool
-	timer    atomic.Pointer[time.Timer] // nil: there is no limit
+	alarms   *sync.Pool // of *alarm
+	alarm    *alarm     // nil: there is no limit
+}
+
+// alarm is a timer that serves one watchdog after the other.
+type alarm struct {
+	timer *time.Timer
+	dog   atomic.Pointer[watchdog] // nil: none
+}
+
+func (a *alarm) ring() {
+	if w := a.dog.Load(); w != nil {
+		w.fire()
+	}
 }
 
 // begin starts the watchdog; stop must be called when the call has ended.
 func (w *watchdog) begin() {
 	w.start = time.Now()
-	if next, ok := w.next(0); ok {
-		w.timer.Store(time.AfterFunc(next, w.fire))
+	next, ok := w.next(0)
+	if !ok {
+		return
 	}
+	if w.alarm, ok = w.alarms.Get().(*alarm); !ok {
+		w.alarm = &alarm{}
+		w.alarm.timer = time.AfterFunc(time.Hour, w.alarm.ring)
+	}
+	w.alarm.dog.Store(w)
+	w.alarm.timer.Reset(next)
 }
 
 // next is how long after now (since start) the timer has to look again.
@@ -58,7 +79,7 @@ func (w *watchdog) fire() {
 		return
 	}
 	if next > 0 {
-		w.again(next)
+		w.alarm.timer.Reset(next)
 		return
 	}
 	cause := errIdle
@@ -77,16 +98,6 @@ func (w *watchdog) fire() {
 		_ = client.SetReadDeadline(time.Now())
 		_ = client.SetWriteDeadline(time.Now())
 	}
-}
-
-// again has the timer look once more. It may have fired before begin had put it in
-// its place.
-func (w *watchdog) again(next time.Duration) {
-	if t := w.timer.Load(); t != nil {
-		t.Reset(next)
-		return
-	}
-	time.AfterFunc(next, w.fire) // stopped is all that ends it
 }
 
 // touch records that a byte went by, and returns when, since start.
@@ -113,7 +124,11 @@ func (w *watchdog) lift() {
 
 func (w *watchdog) stop() {
 	w.stopped.Store(true)
-	if t := w.timer.Load(); t != nil {
-		t.Stop()
+	if w.alarm == nil {
+		return
+	}
+	w.alarm.dog.Store(nil)
+	if w.alarm.timer.Stop() { // else it rings at this moment, and may set itself again
+		w.alarms.Put(w.alarm)
 	}
 }
