@@ -37,8 +37,6 @@ func (c *call) acquit(r *http.Request, v verdict) verdict {
 		return reset() // half a header looks like one that isn't well formed
 	case stage == written || stage == connecting:
 		return v
-	case stage == connected && c.sending.reused:
-		return reset() // what wasn't asked for came on an unused connection, before the request went out
 	case r.Header["Upgrade"] != nil:
 		return neutral(problem.Problem{Code: problem.UpstreamBadResponse, ProxyError: "http_protocol_error", Detail: "The upstream can't switch protocols."})
 	}
