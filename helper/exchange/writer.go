@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -72,6 +73,9 @@ func (w *Writer) WriteHeader(status int) {
 		return
 	}
 	w.status = status
+	if w.serverCounts(h, status) {
+		delete(h, "Content-Length") // before more headers come
+	}
 	w.applyQueue(h)
 	if _, ok := h["Content-Type"]; !ok {
 		h["Content-Type"] = nil // so that net/http doesn't guess one, which would turn an upload into a page
@@ -81,6 +85,25 @@ func (w *Writer) WriteHeader(status int) {
 	if w.always {
 		_ = w.FlushError()
 	}
+}
+
+// short is how much of a body net/http keeps until the handler is done, and then knows
+// its length.
+const short = 2 << 10
+
+// serverCounts says whether net/http will find the length of the body by itself. A
+// header of more than eight names, with those that are queued, costs half as much
+// again: net/http makes its map anew as it grows, and copies it.
+func (w *Writer) serverCounts(h http.Header, status int) bool {
+	if w.head || w.always || status < 200 || status == http.StatusNoContent || status == http.StatusNotModified || h["Trailer"] != nil {
+		return false
+	}
+	lengths := h["Content-Length"]
+	if len(lengths) != 1 {
+		return false
+	}
+	n, err := strconv.ParseUint(lengths[0], 10, 16)
+	return err == nil && n <= short
 }
 
 func (w *Writer) applyQueue(h http.Header) {
