@@ -51,17 +51,21 @@ func (c *client) closeWrite() {
 }
 
 func TestUpgrade(t *testing.T) {
-	for _, row := range []struct{ name, path, connection, protocol string }{
-		{"as browsers write it", "/", "Upgrade", "websocket"},
-		{"in lower case", "/", "upgrade", "websocket"},
-		{"in a list, in upper case", "/", "keep-alive, UPGRADE", "WebSocket"},
-		{"through every stage", "/stages", "Upgrade", "websocket"},
+	for _, row := range []struct {
+		name, path, connection, protocol string
+		early                            int // frames that come with the request
+	}{
+		{"as browsers write it", "/", "Upgrade", "websocket", 0},
+		{"in lower case", "/", "upgrade", "websocket", 0},
+		{"in a list, in upper case", "/", "keep-alive, UPGRADE", "WebSocket", 0},
+		{"through every stage", "/stages", "Upgrade", "websocket", 0},
+		{"with a frame that doesn't wait for the answer", "/", "Upgrade", "websocket", 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			backend := newEchoBackend(t)
 			s := start(t, backend.Addr().String(), upgradeConfig)
 			c := s.dial()
-			c.send(upgrade(row.path, row.connection, row.protocol, bearer(t, nil), "Origin: https://app.test"))
+			c.send(upgrade(row.path, row.connection, row.protocol, bearer(t, nil), "Origin: https://app.test") + strings.Repeat("frame 0", row.early))
 			head := c.head()
 			if !strings.HasPrefix(head, "HTTP/1.1 101 ") {
 				t.Fatalf("got %q", head)
@@ -84,7 +88,9 @@ func TestUpgrade(t *testing.T) {
 			}
 			for i := range 3 { // longer than the request's time
 				frame := fmt.Sprintf("frame %d", i)
-				c.send(frame)
+				if i >= row.early {
+					c.send(frame)
+				}
 				c.expect(frame)
 				ticks(60)
 			}

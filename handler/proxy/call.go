@@ -148,7 +148,7 @@ func standard(method string) bool {
 // Content-Type to find out whether it is an event stream's.
 func handOver(client, answer http.Header) (left http.Header) {
 	for name, values := range answer {
-		if client[name] != nil || name == "Content-Type" && len(values) > 0 && mayStream(values[0]) {
+		if client[name] != nil || name == "Content-Type" && len(values) > 0 && exchange.MayStream(values[0]) {
 			if left == nil {
 				left = http.Header{}
 			}
@@ -158,13 +158,6 @@ func handOver(client, answer http.Header) (left http.Header) {
 		client[name] = values
 	}
 	return left
-}
-
-// mayStream says whether a media type could be text/event-stream.
-func mayStream(contentType string) bool {
-	const prefix = "text/e"
-	start := strings.TrimLeft(contentType, " \t")
-	return len(start) >= len(prefix) && strings.EqualFold(start[:len(prefix)], prefix)
 }
 
 // switchesAsAsked says whether a 101 switches to the protocol that the request

@@ -111,7 +111,7 @@ type Observer interface {
 // caller fills Trace, Client and RequestID, and calls End in the end.
 func Begin(w http.ResponseWriter, r *http.Request, writeIdle time.Duration) (*Exchange, *http.Request) {
 	ex := &Exchange{Start: time.Now(), Route: None, Upstream: None, GRPC: problem.IsGRPC(r.Header)}
-	ex.Writer = Writer{ResponseWriter: w, ex: ex, idle: writeIdle, head: r.Method == http.MethodHead}
+	ex.Writer = Writer{ResponseWriter: w, ex: ex, idle: writeIdle, head: r.Method == http.MethodHead, old: !r.ProtoAtLeast(1, 1)}
 	return ex, r.WithContext(ex.life.begin(ex, r))
 }
 

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -26,6 +27,7 @@ type Writer struct {
 	failed   bool          // the client took no more
 	interim  bool          // an informational header went out
 	head     bool          // the answer to HEAD has no body
+	old      bool          // HTTP/1.0: only the length tells whether a body is whole
 }
 
 // Failed says whether a write to the client failed.
@@ -95,7 +97,7 @@ const short = 2 << 10
 // header of more than eight names, with those that are queued, costs half as much
 // again: net/http makes its map anew as it grows, and copies it.
 func (w *Writer) serverCounts(h http.Header, status int) bool {
-	if w.head || w.always || status < 200 || status == http.StatusNoContent || status == http.StatusNotModified || h["Trailer"] != nil {
+	if w.head || w.old || w.always || w.streams(h) || status < 200 || status == http.StatusNoContent || status == http.StatusNotModified || h["Trailer"] != nil {
 		return false
 	}
 	lengths := h["Content-Length"]
@@ -104,6 +106,19 @@ func (w *Writer) serverCounts(h http.Header, status int) bool {
 	}
 	n, err := strconv.ParseUint(lengths[0], 10, 16)
 	return err == nil && n <= short
+}
+
+// streams says whether httputil flushes the body while it comes.
+func (w *Writer) streams(h http.Header) bool {
+	types := h["Content-Type"]
+	return len(types) > 0 && MayStream(types[0])
+}
+
+// MayStream says whether a media type could be text/event-stream.
+func MayStream(contentType string) bool {
+	const prefix = "text/e"
+	start := strings.TrimLeft(contentType, " \t")
+	return len(start) >= len(prefix) && strings.EqualFold(start[:len(prefix)], prefix)
 }
 
 func (w *Writer) applyQueue(h http.Header) {
@@ -154,11 +169,41 @@ func (w *Writer) Flush() { _ = w.FlushError() }
 func (w *Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.ex.life.detach(w.ex)
 	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
-	if err == nil {
-		w.status = http.StatusSwitchingProtocols
-		w.applyQueue(w.Header())
+	if err != nil {
+		return conn, rw, err
 	}
-	return conn, rw, err
+	w.status = http.StatusSwitchingProtocols
+	w.applyQueue(w.Header())
+	if n := rw.Reader.Buffered(); n > 0 {
+		early := make([]byte, n)
+		_, _ = io.ReadFull(rw.Reader, early) // it is there
+		conn = &hijacked{conn, early}
+	}
+	return conn, rw, nil
+}
+
+// hijacked is a connection on which something came behind the request, which httputil
+// doesn't look for in the server's buffer.
+type hijacked struct {
+	net.Conn
+	early []byte
+}
+
+func (c *hijacked) Read(p []byte) (int, error) {
+	if len(c.early) == 0 {
+		return c.Conn.Read(p)
+	}
+	n := copy(p, c.early)
+	c.early = c.early[n:]
+	return n, nil
+}
+
+// CloseWrite ends one direction, for those who look for it.
+func (c *hijacked) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return c.Close()
 }
 
 // ExtendDeadline gives the client another write-idle time to take a byte. The

@@ -43,6 +43,29 @@ func serve(t *testing.T, text string, handle func(*exchange.Exchange, http.Respo
 
 const get = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
+// What came behind an upgrade's request in one piece with it belongs to whoever takes the connection over.
+func TestNothingBehindAnUpgradeIsLost(t *testing.T) {
+	got := make(chan string, 1)
+	serve(t, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nearly bytes", func(_ *exchange.Exchange, w http.ResponseWriter, _ *http.Request) {
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			close(got)
+			return
+		}
+		defer conn.Close()
+		buffer := make([]byte, len("early bytes"))
+		n, _ := io.ReadFull(conn, buffer)
+		got <- string(buffer[:n])
+		if rw.Reader.Buffered() > 0 {
+			t.Error("it is in the buffer, too")
+		}
+	})
+	if text := <-got; text != "early bytes" {
+		t.Errorf("got %q", text)
+	}
+}
+
 // Each method of http.ResponseController reaches the server through the writer.
 func TestResponseControllerReachesTheServer(t *testing.T) {
 	for _, row := range []struct {
