@@ -74,7 +74,7 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// Watch has gone called, on any goroutine, when the client closes the connection or it breaks, until Unwatch. A client
+// Watch has gone called, on any goroutine and perhaps twice, when the client closes the connection or it breaks, until Unwatch. A client
 // that leaves is noticed within some 10 ms, or when it happens if the request has taken longer; where its body is still to
 // be read, or it has sent another request already, when a read or a write fails.
 func (c *Conn) Watch(gone func()) {

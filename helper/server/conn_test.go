@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -135,7 +136,7 @@ func TestFullDuplex(t *testing.T) {
 	left := make(chan struct{})
 	s := start(t, Options{Watches: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := ConnOf(r.Context())
-		c.Watch(func() { close(left) })
+		c.Watch(sync.OnceFunc(func() { close(left) }))
 		defer c.Unwatch()
 		controller := http.NewResponseController(w)
 		_ = controller.EnableFullDuplex()
@@ -223,7 +224,7 @@ func TestAPanicEndsTheConnectionAndTheWatch(t *testing.T) {
 	left := make(chan struct{}, 2)
 	s := start(t, Options{Watches: true, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		c := ConnOf(r.Context())
-		c.Watch(func() { left <- struct{}{} })
+		c.Watch(sync.OnceFunc(func() { left <- struct{}{} }))
 		until(t, "somebody looks", c.looks)
 		panic(http.ErrAbortHandler)
 	})})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -257,7 +258,7 @@ func TestAWriteThatFailsTells(t *testing.T) {
 	s := start(t, Options{Watches: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer close(done)
 		c := ConnOf(r.Context())
-		c.Watch(func() { left <- struct{}{} })
+		c.Watch(sync.OnceFunc(func() { left <- struct{}{} }))
 		defer c.Unwatch()
 		controller := http.NewResponseController(w)
 		_ = controller.EnableFullDuplex() // else net/http reads the body first
