@@ -51,6 +51,27 @@ func playsAt(t testing.TB, network, address string, respond func(conn, request i
 		t.Fatal(err)
 	}
 	s := &script{Listener: l}
+	serves(t, l, func(number int, conn net.Conn) {
+		in := bufio.NewReader(conn)
+		for request := 1; ; request++ {
+			text, err := readRequest(in)
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.requests = append(s.requests, seen{number, text})
+			s.mu.Unlock()
+			if !respond(number, request, conn) {
+				return
+			}
+		}
+	})
+	return s
+}
+
+// serves gives each connection of l, which are numbered from 1, to serve, and ends l with
+// the test.
+func serves(t testing.TB, l net.Listener, serve func(number int, conn net.Conn)) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for number := 1; ; number++ {
@@ -60,19 +81,7 @@ func playsAt(t testing.TB, network, address string, respond func(conn, request i
 			}
 			wg.Go(func() {
 				defer conn.Close()
-				in := bufio.NewReader(conn)
-				for request := 1; ; request++ {
-					text, err := readRequest(in)
-					if err != nil {
-						return
-					}
-					s.mu.Lock()
-					s.requests = append(s.requests, seen{number, text})
-					s.mu.Unlock()
-					if !respond(number, request, conn) {
-						return
-					}
-				}
+				serve(number, conn)
 			})
 		}
 	})
@@ -80,7 +89,6 @@ func playsAt(t testing.TB, network, address string, respond func(conn, request i
 		l.Close()
 		wg.Wait()
 	})
-	return s
 }
 
 // readRequest returns a request as it came, its body included.

@@ -21,8 +21,9 @@ type pool struct {
 	sweeps *time.Timer
 }
 
-// get takes the newest connection that is still good; nil when there is none. The
-// newest has the best chance to be, and the others can grow old.
+// get takes the newest connection that is still good, or that finds out by itself when
+// it is used; nil when there is none. The newest has the best chance to be good, and the
+// others can grow old.
 func (p *pool) get() *link {
 	for {
 		c := p.pop()

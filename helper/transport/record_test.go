@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -122,29 +121,15 @@ func playsTLS(t *testing.T, config *tls.Config, respond func(w *held, secure *tl
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for number := 1; ; number++ {
-			conn, err := l.Accept()
-			if err != nil {
+	serves(t, l, func(number int, conn net.Conn) {
+		w := &held{Conn: conn}
+		secure := tls.Server(w, config)
+		for in := bufio.NewReader(secure); ; {
+			if _, err := readRequest(in); err != nil {
 				return
 			}
-			wg.Go(func() {
-				defer conn.Close()
-				w := &held{Conn: conn}
-				secure := tls.Server(w, config)
-				for in := bufio.NewReader(secure); ; {
-					if _, err := readRequest(in); err != nil {
-						return
-					}
-					respond(w, secure, number)
-				}
-			})
+			respond(w, secure, number)
 		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		wg.Wait()
 	})
 	return l.Addr().String()
 }

@@ -8,5 +8,3 @@ func (c *link) good() bool { return true }
 func (c *link) asks() bool { return false }
 
 func (c *link) send(text []byte) (int, error) { return c.net.Write(text) }
-
-var _ = (&link{}).ask // only the others need it
