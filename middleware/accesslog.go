@@ -15,12 +15,16 @@ import (
 func accessLog(log *zap.Logger) Stage {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if entry := log.Check(zap.DebugLevel, "request started"); entry != nil {
-				ex := exchange.From(r.Context())
-				entry.Write(zap.String("trace_id", ex.TraceID), zap.String("method", r.Method), zap.String("route", ex.Route),
-					zap.String("upstream", ex.Upstream), zap.String("client_ip", ex.Client.String()))
+			if log.Core().Enabled(zap.DebugLevel) {
+				logStart(log, r)
 			}
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+func logStart(log *zap.Logger, r *http.Request) {
+	ex := exchange.From(r.Context())
+	log.Debug("request started", zap.String("trace_id", ex.TraceID), zap.String("method", r.Method), zap.String("route", ex.Route),
+		zap.String("upstream", ex.Upstream), zap.String("client_ip", ex.Client.String()))
 }

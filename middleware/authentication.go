@@ -66,22 +66,28 @@ func (a *Authentication) stage() Stage {
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ex := exchange.From(r.Context())
-			c, refusal := a.identify(ex, r)
-			if refusal == nil {
-				ex.Principal = c.Principal
-				refusal = a.authorize(ex, c)
+			if a.admits(w, r) {
+				next.ServeHTTP(w, r)
 			}
-			if refusal == nil {
-				refusal = a.introduce(ex, c)
-			}
-			if refusal != nil {
-				ex.Refuse(w, *refusal)
-				return
-			}
-			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// admits says whether a request may pass; it answers one that may not.
+func (a *Authentication) admits(w http.ResponseWriter, r *http.Request) bool {
+	ex := exchange.From(r.Context())
+	c, refusal := a.identify(ex, r)
+	if refusal == nil {
+		ex.Principal = c.Principal
+		refusal = a.authorize(ex, c)
+	}
+	if refusal == nil {
+		refusal = a.introduce(ex, c)
+	}
+	if refusal != nil {
+		ex.Refuse(w, *refusal)
+	}
+	return refusal == nil
 }
 
 // identify finds out who the request is from. Where both a token and an API key

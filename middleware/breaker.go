@@ -16,17 +16,18 @@ func circuitBreaker(b *breaker.Breaker, observer Observer) Stage {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ex := exchange.From(r.Context())
 			if !admitted(b, ex) {
-				observer.BreakerRefused()
-				ex.Refuse(w, problem.Problem{
-					Code: problem.BreakerOpen, ProxyError: "destination_unavailable", RetryAfter: b.RetryAfter(),
-					Detail: pause(b),
-				})
+				refuse(w, ex, b, observer)
 				return
 			}
 			defer ex.Permit.Neutral()
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+func refuse(w http.ResponseWriter, ex *exchange.Exchange, b *breaker.Breaker, observer Observer) {
+	observer.BreakerRefused()
+	ex.Refuse(w, problem.Problem{Code: problem.BreakerOpen, ProxyError: "destination_unavailable", RetryAfter: b.RetryAfter(), Detail: pause(b)})
 }
 
 func pause(b *breaker.Breaker) string {

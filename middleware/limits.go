@@ -7,6 +7,7 @@ import (
 
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/limit"
+	"gatehouse/helper/problem"
 )
 
 // LimitStore keeps the buckets: limit.Local in this process, limit.Fallback for
@@ -102,12 +103,14 @@ type verdict struct {
 
 // limiter asks a store for a token of each limit. It may be used concurrently.
 type limiter struct {
-	store   LimitStore
-	demands sync.Pool // of *[]limit.Demand
+	store    LimitStore
+	observer Observer
+	code     problem.Code // of its refusals: RateLimited or QuotaExceeded
+	demands  sync.Pool    // of *[]limit.Demand
 }
 
-func newLimiter(store LimitStore) *limiter {
-	return &limiter{store: store, demands: sync.Pool{New: func() any { return new([]limit.Demand) }}}
+func newLimiter(store LimitStore, observer Observer, code problem.Code) *limiter {
+	return &limiter{store: store, observer: observer, code: code, demands: sync.Pool{New: func() any { return new([]limit.Demand) }}}
 }
 
 // judge takes a token of each limit, or of none. plan may be nil.

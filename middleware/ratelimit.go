@@ -11,21 +11,13 @@ import (
 // rateLimit lets a request through when each limit that counts before
 // authentication has a token for it. A refused request takes none.
 func rateLimit(limits Limits, observer Observer) Stage {
-	limiter := newLimiter(limits.Store)
+	limiter := newLimiter(limits.Store, observer, problem.RateLimited)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if len(limits.Before) > 0 {
-				ex := exchange.From(r.Context())
-				v := limiter.judge(ex, r, limits.Before, nil)
-				v.note(ex, observer, problem.RateLimited)
-				if v.refused() {
-					observer.Reject()
-					v.refuse(ex, w, problem.RateLimited)
-					return
-				}
+			if len(limits.Before) == 0 || limiter.allows(w, r, limits.Before, nil) {
+				observer.Accept()
+				next.ServeHTTP(w, r)
 			}
-			observer.Accept()
-			next.ServeHTTP(w, r)
 		})
 	}
 }
@@ -36,23 +28,13 @@ func quota(limits Limits, observer Observer) Stage {
 	if len(limits.Quotas) == 0 && len(limits.Plans) == 0 {
 		return nil
 	}
-	limiter := newLimiter(limits.Store)
+	limiter := newLimiter(limits.Store, observer, problem.QuotaExceeded)
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ex := exchange.From(r.Context())
-			plan := limits.plan(ex.Principal)
-			if plan == nil && len(limits.Quotas) == 0 {
+			plan := limits.plan(exchange.From(r.Context()).Principal)
+			if plan == nil && len(limits.Quotas) == 0 || limiter.allows(w, r, limits.Quotas, plan) {
 				next.ServeHTTP(w, r)
-				return
 			}
-			v := limiter.judge(ex, r, limits.Quotas, plan)
-			v.note(ex, observer, problem.QuotaExceeded)
-			if v.refused() {
-				observer.QuotaRejected(client(ex.Principal))
-				v.refuse(ex, w, problem.QuotaExceeded)
-				return
-			}
-			next.ServeHTTP(w, r)
 		})
 	}
 }
@@ -76,13 +58,30 @@ func client(caller *identity.Principal) string {
 	return caller.Client
 }
 
-func (v verdict) refused() bool { return v.by != nil && !v.strictest.Allowed }
+// allows says whether every limit has a token for the request; it tells what they
+// said, and answers a request that is refused. plan may be nil.
+func (l *limiter) allows(w http.ResponseWriter, r *http.Request, limits []*Limit, plan *Limit) bool {
+	ex := exchange.From(r.Context())
+	v := l.judge(ex, r, limits, plan)
+	l.note(ex, v)
+	if v.by == nil || v.strictest.Allowed {
+		return true
+	}
+	if l.code == problem.RateLimited {
+		l.observer.Reject()
+	} else {
+		l.observer.QuotaRejected(client(ex.Principal))
+	}
+	ex.Limited = v.by.name
+	ex.Refuse(w, problem.Problem{Code: l.code, Detail: "Wait as long as Retry-After says and try again.", RetryAfter: v.strictest.RetryAfter})
+	return false
+}
 
 // note tells what the limits said: to the client, if it is stricter than what
 // earlier ones said, and to the log and the metrics.
-func (v verdict) note(ex *exchange.Exchange, observer Observer, code problem.Code) {
+func (l *limiter) note(ex *exchange.Exchange, v verdict) {
 	if v.shadowed != nil {
-		observer.Shadowed(string(code))
+		l.observer.Shadowed(string(l.code))
 		if ex.Limited == "" {
 			ex.Limited = v.shadowed.name
 		}
@@ -90,9 +89,4 @@ func (v verdict) note(ex *exchange.Exchange, observer Observer, code problem.Cod
 	if v.by != nil {
 		ex.TellLimit(v.strictest, v.by.policy)
 	}
-}
-
-func (v verdict) refuse(ex *exchange.Exchange, w http.ResponseWriter, code problem.Code) {
-	ex.Limited = v.by.name
-	ex.Refuse(w, problem.Problem{Code: code, Detail: "Wait as long as Retry-After says and try again.", RetryAfter: v.strictest.RetryAfter})
 }

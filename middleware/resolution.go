@@ -19,12 +19,9 @@ func resolution(table *route.Table, routes []Route) Stage {
 	res := &resolver{table: table, routes: routes}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ex := exchange.From(r.Context())
-			if p := res.resolve(ex, r); p != nil {
-				ex.Refuse(w, *p)
-				return
+			if res.found(w, r) {
+				next.ServeHTTP(w, r)
 			}
-			next.ServeHTTP(w, r)
 		})
 	}
 }
@@ -32,6 +29,16 @@ func resolution(table *route.Table, routes []Route) Stage {
 type resolver struct {
 	table  *route.Table
 	routes []Route
+}
+
+// found says whether a request has a route; it answers one that has none.
+func (res *resolver) found(w http.ResponseWriter, r *http.Request) bool {
+	ex := exchange.From(r.Context())
+	p := res.resolve(ex, r)
+	if p != nil {
+		ex.Refuse(w, *p)
+	}
+	return p == nil
 }
 
 const methods = "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"

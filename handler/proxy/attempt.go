@@ -18,10 +18,12 @@ func (c *call) try(w http.ResponseWriter, r *http.Request) bool {
 	c.tries++
 	c.begin(r)
 	c.backend.Handler.ServeHTTP(w, r)
-	switch {
-	case c.err == nil:
-		return false
-	case c.err == errHeldBack: //nolint:errorlint // it comes from answered, as it is
+	return c.err != nil && c.failed(r)
+}
+
+// failed says whether another attempt follows one that failed.
+func (c *call) failed(r *http.Request) bool {
+	if c.err == errHeldBack { //nolint:errorlint // it comes from answered, as it is
 		c.endSpan("")
 		return c.pause()
 	}

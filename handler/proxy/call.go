@@ -64,12 +64,18 @@ func (c *call) do(w http.ResponseWriter, r *http.Request) {
 	for c.try(w, r) {
 	}
 	if c.err != nil {
-		ex.UpstreamTime = time.Since(c.watch.start)
-		ex.Judge(c.verdict.outcome)
-		ex.Refuse(w, c.verdict.problem)
-		if c.verdict.problem.Code == problem.ClientClosed {
-			panic(http.ErrAbortHandler) // a client that closed only its half would be told 200 by net/http
-		}
+		c.refuse(w)
+	}
+}
+
+// refuse answers with the problem of the last attempt.
+func (c *call) refuse(w http.ResponseWriter) {
+	ex := c.exchange
+	ex.UpstreamTime = time.Since(c.watch.start)
+	ex.Judge(c.verdict.outcome)
+	ex.Refuse(w, c.verdict.problem)
+	if c.verdict.problem.Code == problem.ClientClosed {
+		panic(http.ErrAbortHandler) // a client that closed only its half would be told 200 by net/http
 	}
 }
 

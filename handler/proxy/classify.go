@@ -81,7 +81,7 @@ func clientFault(ctx context.Context, body *requestBody, err error) (verdict, bo
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(fault, errBodyTooLarge):
-		return neutral(problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true}), true
+		return neutral(tooLarge()), true
 	case errors.Is(cause, errClientStalled):
 		return slowBody(), true
 	case fault != nil: // before the context: a body that breaks off ends that too

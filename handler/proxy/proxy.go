@@ -84,7 +84,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ex.LimitBody(h.options.MaxBody)
 	}
 	if ex.BodyLimit > 0 && r.ContentLength > ex.BodyLimit {
-		ex.Refuse(w, problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true})
+		refuse(ex, w, tooLarge)
 		return
 	}
 	if ex.Explain != nil {
@@ -92,7 +92,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !h.upstream.Pool.Enter() {
-		ex.Refuse(w, overloaded())
+		refuse(ex, w, overloaded)
 		return
 	}
 	defer h.upstream.Pool.Leave()
@@ -101,13 +101,25 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.key = h.upstream.Key(ex, r)
 	}
 	if c.backend = h.upstream.Pool.Pick(&c.attempt, c.key); c.backend == nil {
-		ex.Refuse(w, noBackend())
+		refuse(ex, w, noBackend)
 		return
 	}
 	if h.options.FlushAlways {
 		ex.Writer.FlushAlways()
 	}
 	h.serve(c, w, r)
+}
+
+// refuse isn't inlined: problems are large, and would stand on the stack of every
+// request that waits for its backend.
+//
+//go:noinline
+func refuse(ex *exchange.Exchange, w http.ResponseWriter, why func() problem.Problem) {
+	ex.Refuse(w, why())
+}
+
+func tooLarge() problem.Problem {
+	return problem.Problem{Code: problem.BodyTooLarge, Detail: "Send a smaller body, or in parts.", Close: true}
 }
 
 func overloaded() problem.Problem {
@@ -127,16 +139,23 @@ func (h *handler) serve(c *call, w http.ResponseWriter, r *http.Request) {
 	c.watch = watchdog{exchange: ex, cancel: ex.Cancel, total: h.options.Timeout, idle: h.upstream.Idle, alarms: &h.upstream.alarms}
 	c.copy = h.options.Mirror.draw(r)
 	if r.ContentLength != 0 {
-		r = r.WithContext(c.ctx) // a copy, whose body is another
-		c.request = &requestBody{ReadCloser: r.Body, exchange: ex, limit: ex.BodyLimit, in: r.Trailer, watch: &c.watch}
-		r.Body = c.request
-		if r.ContentLength <= retry.MaxBody {
-			c.body = retry.NewBody(c.request, r.ContentLength)
-			c.rewind()
-			r.GetBody = c.body.Open // net/http sends again what never went out
-		}
-		ex.Writer.ExtendDeadline() // 100 Continue is written by the first read of the body
+		r = c.takeBody(r)
 	}
 	c.do(w, r)
 	h.options.Mirror.send(c, r)
+}
+
+// takeBody returns r with a body that is counted, bounded and, where it is short enough, kept for further attempts.
+func (c *call) takeBody(r *http.Request) *http.Request {
+	ex := c.exchange
+	r = r.WithContext(c.ctx) // a copy, whose body is another
+	c.request = &requestBody{ReadCloser: r.Body, exchange: ex, limit: ex.BodyLimit, in: r.Trailer, watch: &c.watch}
+	r.Body = c.request
+	if r.ContentLength <= retry.MaxBody {
+		c.body = retry.NewBody(c.request, r.ContentLength)
+		c.rewind()
+		r.GetBody = c.body.Open // net/http sends again what never went out
+	}
+	ex.Writer.ExtendDeadline() // 100 Continue is written by the first read of the body
+	return r
 }
