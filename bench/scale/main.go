@@ -3,7 +3,7 @@
 // What the number of tokens does is in go test -bench Stages ./middleware.
 //
 //	go run ./bench/scale            (about two minutes)
-//	go run ./bench/scale -cpus 9    (what a second CPU is worth, by nine pairs)
+//	go run ./bench/scale -cpus 9    (what a second CPU is worth, by nine rounds)
 //
 // The gateway is a process of its own with GOMAXPROCS=1; load and backend are in
 // this one. Compare rows of one run, not figures of two. Linux only.
@@ -51,10 +51,10 @@ func main() {
 	binary := flag.String("gatehouse", "", "the gatehouse `binary` (default: built from this tree)")
 	seconds := flag.Int("seconds", 5, "`seconds` a row")
 	only := flag.String("only", "", "only rows whose `name` has this in it")
-	pairs := flag.Int("cpus", 0, "instead, measure GOMAXPROCS 1 against 2 in so many `pairs`")
+	rounds := flag.Int("cpus", 0, "instead, measure GOMAXPROCS 1 against 2 in so many `rounds`")
 	flag.Parse()
 	log.SetFlags(0)
-	if err := measure(*binary, *only, *pairs, time.Duration(*seconds)*time.Second); err != nil {
+	if err := measure(*binary, *only, *rounds, time.Duration(*seconds)*time.Second); err != nil {
 		log.Fatal(err)
 	}
 }
