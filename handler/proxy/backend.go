@@ -133,6 +133,6 @@ type setter struct {
 func (s *setter) orDrop(name, value string) {
 	delete(s.header, name)
 	if value != "" {
-		s.fields = append(s.fields, transport.Field{Name: name, Value: value})
+		s.fields = append(s.fields, transport.NewField(name, value))
 	}
 }

@@ -44,7 +44,7 @@ func newSender(b *upstream.Backend) *sender {
 
 func (s *sender) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := callOf(r.Context())
-	c.exchange.Lane.Progress = c.sending
+	c.exchange.Lane.Progress, c.exchange.Lane.TakesFields = c.sending, true
 	res, err := s.RoundTripper.RoundTrip(r)
 	if err == nil {
 		if http2 := res.ProtoMajor == 2; http2 != s.http2.Load() {

@@ -181,15 +181,16 @@ func (ex *Exchange) Refuse(w http.ResponseWriter, p problem.Problem) {
 // Scrub takes from the header of an upstream's answer what the gateway sets
 // itself, so that its value stands alone.
 func (ex *Exchange) Scrub(h http.Header) {
-	ex.Clientward.Scrub(h)
-	if !ex.DropCORS {
-		return
-	}
 	for name := range h {
-		if strings.HasPrefix(name, "Access-Control-") {
+		if ex.Sets(name) {
 			delete(h, name)
 		}
 	}
+}
+
+// Sets says whether the gateway sets this header of the answer itself.
+func (ex *Exchange) Sets(name string) bool {
+	return ex.Clientward.Sets(name) || ex.DropCORS && strings.HasPrefix(name, "Access-Control-")
 }
 
 // Status is the status that the client got, 499 when it left before.

@@ -31,23 +31,18 @@ type Headers struct {
 	room  [5]queued // most requests queue fewer: no allocation
 }
 
-// queued is a Header with its value as a header map wants it, so that to carry it
-// out allocates nothing.
+// queued is a Header as it is carried out.
 type queued struct {
-	name  string
-	value [1]string
-	op    Op
+	transport.Field
+	op Op
 }
-
-// values may be put into header maps: what is appended to it goes elsewhere.
-func (e *queued) values() []string { return e.value[:1:1] }
 
 // Queue puts h at the end of the queue. h.Name must be canonical.
 func (q *Headers) Queue(h Header) {
 	if q.queue == nil {
 		q.queue = q.room[:0]
 	}
-	q.queue = append(q.queue, queued{h.Name, [1]string{h.Value}, h.Op})
+	q.queue = append(q.queue, queued{transport.NewField(h.Name, h.Value), h.Op})
 }
 
 // Set queues name to be set to value.
@@ -65,11 +60,11 @@ func (q *Headers) Apply(h http.Header) {
 		e := &q.queue[i]
 		switch e.op {
 		case Set:
-			h[e.name] = e.values()
+			h[e.Name] = e.Values()
 		case Add:
-			h[e.name] = append(h[e.name], e.value[0])
+			h[e.Name] = append(h[e.Name], e.Value())
 		case Remove:
-			delete(h, e.name)
+			delete(h, e.Name)
 		}
 	}
 }
@@ -80,15 +75,15 @@ func (q *Headers) Split(h http.Header, fields []transport.Field) []transport.Fie
 	for i := range q.queue {
 		e := &q.queue[i]
 		if e.op != Add {
-			delete(h, e.name)
-			fields = slices.DeleteFunc(fields, func(f transport.Field) bool { return f.Name == e.name })
+			delete(h, e.Name)
+			fields = slices.DeleteFunc(fields, func(f transport.Field) bool { return f.Name == e.Name })
 		}
 		switch {
 		case e.op == Remove:
-		case transport.MayBeField(e.name):
-			fields = append(fields, transport.Field{Name: e.name, Value: e.value[0]})
+		case transport.MayBeField(e.Name):
+			fields = append(fields, e.Field)
 		default:
-			h[e.name] = append(h[e.name], e.value[0])
+			h[e.Name] = append(h[e.Name], e.Value())
 		}
 	}
 	return fields
@@ -98,14 +93,14 @@ func (q *Headers) Split(h http.Header, fields []transport.Field) []transport.Fie
 // isn't used again.
 func (q *Headers) Clear() { q.queue = q.queue[len(q.queue):] }
 
-// Scrub takes from h what the queue will set, so that the gateway's value
-// stands alone.
-func (q *Headers) Scrub(h http.Header) {
+// Sets says whether the queue sets or removes name, so that nobody else's value counts.
+func (q *Headers) Sets(name string) bool {
 	for i := range q.queue {
-		if e := &q.queue[i]; e.op != Add {
-			delete(h, e.name)
+		if e := &q.queue[i]; e.op != Add && e.Name == name {
+			return true
 		}
 	}
+	return false
 }
 
 // DropSpellings takes from h, which are trailers, every header that the queue has,
@@ -114,7 +109,7 @@ func (q *Headers) DropSpellings(h http.Header) {
 	for name := range h {
 		plain := field.Plain(name)
 		for _, e := range q.queue {
-			if field.Plain(e.name) == plain {
+			if field.Plain(e.Name) == plain {
 				delete(h, name)
 			}
 		}

@@ -49,7 +49,7 @@ func TestSplitIsApply(t *testing.T) {
 		return http.Header{"Client": {"client"}, "Both": {"client"}, "None": {"client"}, "User-Agent": {"client"}, "Other": {"client"}}
 	}
 	fields := func() []transport.Field {
-		return []transport.Field{{Name: "Field", Value: "field"}, {Name: "Both", Value: "field"}, {Name: "None", Value: "field"}, {Name: "More", Value: "field"}}
+		return []transport.Field{transport.NewField("Field", "field"), transport.NewField("Both", "field"), transport.NewField("None", "field"), transport.NewField("More", "field")}
 	}
 	got, want := header(), header()
 	left := q.Split(got, fields())

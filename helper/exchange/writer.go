@@ -229,8 +229,19 @@ func RemoveHopByHop(h http.Header) {
 			h.Del(strings.TrimSpace(name))
 		}
 	}
-	for _, name := range [...]string{"Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-		"Proxy-Authenticate", "Proxy-Authorization"} {
-		delete(h, name)
+	for name := range h {
+		if HopByHop(name) {
+			delete(h, name)
+		}
 	}
+}
+
+// HopByHop says whether a header is for one connection only, whatever Connection says.
+func HopByHop(name string) bool {
+	switch name {
+	case "Connection", "Proxy-Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Proxy-Authenticate",
+		"Proxy-Authorization":
+		return true
+	}
+	return false
 }

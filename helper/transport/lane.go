@@ -102,7 +102,7 @@ func (l *Lane) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer l.keep(text)
 	var fields []Field
 	if watch != nil {
-		fields = watch.Fields
+		fields, watch.Answered = watch.Fields, nil
 	}
 	if !l.takes(r, fields, text) {
 		if told {
@@ -151,6 +151,15 @@ type trip struct {
 	progress Progress
 	trace    *httptrace.ClientTrace // nil: there is none
 	watch    *Watch                 // nil: the context is watched
+}
+
+// tell hands over the header of a plain answer.
+func (t *trip) tell(res *http.Response, fields []Field) {
+	if t.watch != nil && t.watch.TakesFields {
+		t.watch.Answered = fields
+		return
+	}
+	res.Header = headerOf(fields)
 }
 
 func (l *Lane) keep(text *bytes.Buffer) {

@@ -163,7 +163,8 @@ func (c *link) exchange(t *trip, text []byte) (*http.Response, error) {
 // that is plain.
 func (c *link) readHeader(t *trip) (*http.Response, error) {
 	for {
-		if res := readPlain(c.in, t.Request); res != nil {
+		if res, fields := readPlain(c.in, t.Request); res != nil {
+			t.tell(res, fields)
 			return res, nil
 		}
 		res, err := http.ReadResponse(c.in, t.Request)

@@ -50,10 +50,10 @@ func appendPlain(text []byte, r *http.Request, fields []Field) ([]byte, bool) {
 	}
 	for i := range fields {
 		f := &fields[i]
-		if !httpguts.ValidHeaderFieldName(f.Name) || !httpguts.ValidHeaderFieldValue(f.Value) {
+		if !httpguts.ValidHeaderFieldName(f.Name) || !httpguts.ValidHeaderFieldValue(f.Value()) {
 			return nil, false
 		}
-		text = appendField(text, f.Name, f.Value)
+		text = appendField(text, f.Name, f.Value())
 	}
 	return append(text, "\r\n"...), true
 }
@@ -99,20 +99,21 @@ func isPlainHost(host string) bool {
 
 // readPlain reads the header of an answer that has arrived whole and has a body of
 // a known length. It returns nil for any other, and then has read nothing.
-func readPlain(in *bufio.Reader, r *http.Request) *http.Response {
+func readPlain(in *bufio.Reader, r *http.Request) (*http.Response, []Field) {
 	buffered, _ := in.Peek(in.Buffered()) // never fails
 	end := bytes.Index(buffered, []byte("\r\n\r\n"))
 	if end < 0 || r.Method == http.MethodHead {
-		return nil
+		return nil, nil
 	}
 	text := string(buffered[:end+2]) // all that the answer keeps
-	line, fields, _ := strings.Cut(text, "\r\n")
+	line, lines, _ := strings.Cut(text, "\r\n")
 	res := &http.Response{Request: r, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
-	if !plainStatus(res, line) || !plainHeader(res, fields) {
-		return nil
+	fields := plainHeader(res, lines)
+	if fields == nil || !plainStatus(res, line) {
+		return nil, nil
 	}
 	_, _ = in.Discard(end + 4) // it is in the buffer, and never fails
-	return res
+	return res, fields
 }
 
 // plainStatus reads a status line (RFC 9112 section 4) of an answer that has a body.
@@ -126,51 +127,45 @@ func plainStatus(res *http.Response, line string) bool {
 	return err == nil && code >= 200 && code != http.StatusNoContent && code != http.StatusNotModified
 }
 
-// plainHeader reads field lines (RFC 9112 section 5), each with its CRLF.
-func plainHeader(res *http.Response, fields string) bool {
-	count := strings.Count(fields, "\n")
-	values := make([]string, count) // one allocation for those of all
-	res.Header = make(http.Header, count)
+// plainHeader reads field lines (RFC 9112 section 5), each with its CRLF, and sets the
+// length of the body. It returns nil where they aren't plain.
+func plainHeader(res *http.Response, lines string) []Field {
+	fields := make([]Field, strings.Count(lines, "\n"))
 	length := ""
-	for i := range count {
-		line, rest, ok := strings.Cut(fields, "\r\n")
+	for i := range fields {
+		line, rest, ok := strings.Cut(lines, "\r\n")
 		name, value, colon := strings.Cut(line, ":")
 		if !ok || !colon || !httpguts.ValidHeaderFieldName(name) {
-			return false
+			return nil
 		}
 		value = strings.Trim(value, " \t")
 		if !httpguts.ValidHeaderFieldValue(value) {
-			return false
+			return nil
 		}
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		switch name {
 		case "Content-Length":
 			if length != "" || value == "" {
-				return false
+				return nil
 			}
 			length = value
 		case "Connection":
 			if !strings.EqualFold(value, "keep-alive") {
-				return false
+				return nil
 			}
 		case "Transfer-Encoding", "Trailer", "Pragma":
-			return false
+			return nil
 		}
-		if earlier, again := res.Header[name]; again {
-			res.Header[name] = append(earlier, value)
-		} else {
-			values[i] = value
-			res.Header[name] = values[i : i+1 : i+1]
-		}
-		fields = rest
+		fields[i] = NewField(name, value)
+		lines = rest
 	}
 	const digits = 18 // that fit an int64
 	n, err := strconv.ParseUint(length, 10, 63)
 	if err != nil || len(length) > digits {
-		return false
+		return nil
 	}
 	res.ContentLength = int64(n)
-	return true
+	return fields
 }
 
 // fixedBody is a body whose length is known (RFC 9112 section 6.2). It ends with the

@@ -40,7 +40,7 @@ func FuzzRequests(f *testing.F) {
 			r.Method, r.Host, r.URL.Opaque, r.URL.RawQuery = method, host, target, query
 			r.Header = http.Header{"User-Agent": {agent}, "B": {other, value}}
 			r.Header[name] = append(r.Header[name], value, other)
-			fields := []transport.Field{{Name: "C", Value: value}, {Name: name, Value: agent}}
+			fields := []transport.Field{transport.NewField("C", value), transport.NewField(name, agent)}
 			if rt == pair[0] || !transport.MayBeField(name) {
 				transport.AddFields(r.Header, fields)
 			} else {

@@ -20,6 +20,11 @@ type Watch struct {
 	// map that grows is what costs most of a small request. Where http.Transport sends the
 	// request they are added to its Header. See MayBeField.
 	Fields []Field
+	// TakesFields says that the header of an answer may come as Answered, its lines in
+	// their order: then the Header of the Response is nil. Whoever puts it into another
+	// map is spared this one.
+	TakesFields bool
+	Answered    []Field // nil: the answer of the last call has a Header
 
 	mu    sync.Mutex
 	ended bool
