@@ -72,7 +72,7 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	if ex.DropToken {
 		delete(out.Header, "Authorization")
 	}
-	set := setter{out.Header, c.fields[:0]}
+	set := setter{out.Header, c.room()}
 	forwarding := ex.Client.Forwarding(in)
 	set.orDrop("X-Forwarded-For", forwarding.For)
 	set.orDrop("X-Forwarded-Host", forwarding.Host)
@@ -85,8 +85,32 @@ func (c *call) rewrite(pr *httputil.ProxyRequest) {
 	if !ex.KeepTracestate {
 		delete(out.Header, "Tracestate")
 	}
-	ex.Lane.Fields = ex.Upstreamward.Split(out.Header, set.fields)
+	*c.fields = ex.Upstreamward.Split(out.Header, set.fields)
+	ex.Lane.Fields = *c.fields
 	c.copy.take(out, ex.Lane.Fields)
+}
+
+// room is where the fields of an attempt are put.
+func (c *call) room() []transport.Field {
+	if c.fields == nil {
+		var again bool
+		if c.fields, again = c.upstream.fields.Get().(*[]transport.Field); !again {
+			c.fields = new(make([]transport.Field, 0, 10)) // most requests get fewer
+		}
+	}
+	return (*c.fields)[:0]
+}
+
+// keepFields gives the room back, with nothing of the request in it: nobody looks at
+// fields when the attempt is over.
+func (c *call) keepFields() {
+	if c.fields == nil {
+		return
+	}
+	c.exchange.Lane.Fields = nil
+	clear((*c.fields)[:cap(*c.fields)])
+	c.upstream.fields.Put(c.fields)
+	c.fields = nil
 }
 
 // of is the Host for a backend, when in is the one that came in.

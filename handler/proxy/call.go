@@ -25,22 +25,22 @@ type call struct {
 	ctx      context.Context
 	path     string // the raw path for the backend
 	watch    watchdog
-	request  *requestBody        // nil without a body
-	body     *retry.Body         // reads request, for each attempt anew; nil when there is none, or too much of it
-	reader   io.ReadCloser       // this attempt's view of body
-	copy     *copied             // nil: no mirror gets this request
-	answer   answerBody          // set once the backend has answered
-	upgraded *upgradedBody       // set instead of answer after an upgrade
-	started  time.Time           // this attempt; the first one with the call
-	tries    int                 // attempts as the retry policy counts them
-	stale    bool                // this attempt follows one on a connection that was being closed
-	sending  *sending            // how far this attempt has come
-	first    sending             // the first attempt's
-	fields   [10]transport.Field // room for what most requests get on their way
-	lease    *time.Timer         // nil: the call is no trial, or has no body
-	verdict  verdict             // on the attempt, where err is set
-	err      error               // why the attempt failed before an answer began
-	ended    bool                // the answer's body ended, well or not
+	request  *requestBody       // nil without a body
+	body     *retry.Body        // reads request, for each attempt anew; nil when there is none, or too much of it
+	reader   io.ReadCloser      // this attempt's view of body
+	copy     *copied            // nil: no mirror gets this request
+	answer   answerBody         // set once the backend has answered
+	upgraded *upgradedBody      // set instead of answer after an upgrade
+	started  time.Time          // this attempt; the first one with the call
+	tries    int                // attempts as the retry policy counts them
+	stale    bool               // this attempt follows one on a connection that was being closed
+	sending  *sending           // how far this attempt has come
+	first    sending            // the first attempt's
+	fields   *[]transport.Field // room for what requests get on their way, which is used again; nil: none yet
+	lease    *time.Timer        // nil: the call is no trial, or has no body
+	verdict  *verdict           // on the attempt, where err is set
+	err      error              // why the attempt failed before an answer began
+	ended    bool               // the answer's body ended, well or not
 }
 
 func callOf(ctx context.Context) *call { return exchange.From(ctx).Call.(*call) }
@@ -59,6 +59,7 @@ func (c *call) do(w http.ResponseWriter, r *http.Request) {
 		c.request.end()
 		c.settle()
 		c.endSpan(ex.Code)
+		c.keepFields()
 	}()
 	for c.try(w, r) {
 	}

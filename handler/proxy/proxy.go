@@ -28,7 +28,8 @@ type Upstream struct {
 	Key      Key // what a backend is chosen by; nil: nothing
 	Observer Observer
 
-	alarms sync.Pool
+	alarms sync.Pool // of *alarm
+	fields sync.Pool // of *[]transport.Field
 }
 
 // Key is what of a request chooses its backend, where that depends on the request.
