@@ -234,7 +234,7 @@ func TestATimeoutCutsAndIsFine(t *testing.T) {
 	if got := <-inFlight; got.err == nil && got.status != http.StatusServiceUnavailable {
 		t.Errorf("the request got %+v, want to be cut", got)
 	}
-	if output := r.stdout.String(); !strings.Contains(output, `"msg":"requests were cut"`) || !strings.Contains(output, `"path":"/v1"`) {
+	if output := r.stdout.String(); !strings.Contains(output, `"msg":"requests were cut"`) || !strings.Contains(output, `"path":"/v1"`) || !strings.Contains(output, `"code":"draining"`) {
 		t.Errorf("the log shows neither the cut nor the request:\n%s", output)
 	}
 }

@@ -27,7 +27,7 @@ func (c *call) failed(r *http.Request) bool {
 		c.endSpan("")
 		return c.pause()
 	}
-	v := c.acquit(r, classify(c.ctx, c.request, c.err))
+	v := c.acquit(r, classify(c.cause(), c.request, c.err))
 	c.verdict = &v
 	c.endSpan(c.verdict.problem.Code)
 	failure := retry.Failure{Kind: c.verdict.kind, Method: r.Method}
@@ -138,7 +138,7 @@ func reason(f retry.Failure) string {
 func (c *call) pause() bool {
 	if err := c.upstream.Retry.Wait(c.ctx, c.tries); err != nil {
 		c.err = err
-		v := classify(c.ctx, c.request, err)
+		v := classify(c.cause(), c.request, err)
 		c.verdict = &v
 		return false
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/retry"
+	"gatehouse/helper/server"
 	"gatehouse/helper/transport"
 	"gatehouse/helper/upstream"
 )
@@ -44,6 +46,9 @@ type call struct {
 }
 
 func callOf(ctx context.Context) *call { return exchange.From(ctx).Call.(*call) }
+
+// cause is why the call's context ends, nil before: the request has ended, or a filter ends it sooner.
+func (c *call) cause() error { return cmp.Or(context.Cause(c.ctx), c.exchange.Cause()) }
 
 // do makes the attempts and answers with a problem when the last one fails.
 func (c *call) do(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +102,7 @@ func (c *call) answerEnded(err error, after time.Duration) {
 // of the request's that failed ends the answer too, with an error that seems to be
 // the upstream's.
 func (c *call) cutCode(err error) problem.Code {
-	cause, fault := context.Cause(c.ctx), c.request.fault()
+	cause, fault := c.cause(), c.request.fault()
 	switch {
 	case errors.Is(fault, errBodyTooLarge):
 		return problem.BodyTooLarge
@@ -133,5 +138,8 @@ func (c *call) settle() {
 	}
 	if ex.Code == "" && (ex.Writer.Failed() || !c.ended && ex.Writer.Started()) {
 		ex.Code = problem.ClientClosed // it took no more of the answer
+		if errors.Is(c.cause(), server.ErrClosed) {
+			ex.Code = problem.Draining // it couldn't
+		}
 	}
 }

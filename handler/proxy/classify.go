@@ -13,6 +13,7 @@ import (
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
 	"gatehouse/helper/retry"
+	"gatehouse/helper/server"
 )
 
 // The causes with which the gateway itself cancels an upstream call.
@@ -53,13 +54,13 @@ type verdict struct {
 	retryable bool
 }
 
-// classify looks at the client first, then at why the call's context ended,
-// and only then at the type of the error.
-func classify(ctx context.Context, body *requestBody, err error) verdict {
-	if v, ok := clientFault(ctx, body, err); ok {
+// classify looks at the client first, then at why the call ended (cause, nil where
+// it didn't), and only then at the type of the error.
+func classify(cause error, body *requestBody, err error) verdict {
+	if v, ok := clientFault(cause, body, err); ok {
 		return v
 	}
-	if timedOut(context.Cause(ctx)) {
+	if timedOut(cause) {
 		return failure(problem.UpstreamTimeout, "http_response_timeout", "The upstream didn't answer in time; try again later.") // all its time is over
 	}
 	return upstreamFault(err)
@@ -72,26 +73,31 @@ func timedOut(cause error) bool {
 
 // clientFault is the verdict on a call that ended for a reason on this side of
 // the gateway, which no error of the upstream may hide.
-func clientFault(ctx context.Context, body *requestBody, err error) (verdict, bool) {
+func clientFault(cause error, body *requestBody, err error) (verdict, bool) {
 	fault := body.fault()
 	var readFailed *clientError
 	if errors.As(err, &readFailed) && fault == nil {
 		fault = readFailed.err
 	}
-	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(fault, errBodyTooLarge):
 		return neutral(tooLarge()), true
 	case errors.Is(cause, errClientStalled):
 		return slowBody(), true
+	case errors.Is(cause, server.ErrClosed): // before the body, which breaks off with the client's connection
+		return draining(), true
 	case fault != nil: // before the context: a body that breaks off ends that too
 		return neutral(problem.Problem{Code: problem.BadRequest, Detail: "The request body broke off or isn't well formed.", Close: true}), true
 	case errors.Is(cause, context.Canceled):
 		return neutral(problem.Problem{Code: problem.ClientClosed}), true
-	case cause != nil && !timedOut(cause): // the server that the request came in by was closed
-		return neutral(problem.Problem{Code: problem.Draining, Detail: "The gateway is shutting down; try again.", Close: true}), true
+	case cause != nil && !timedOut(cause): // a filter's
+		return draining(), true
 	}
 	return verdict{}, false
+}
+
+func draining() verdict {
+	return neutral(problem.Problem{Code: problem.Draining, Detail: "The gateway is shutting down; try again.", Close: true})
 }
 
 func upstreamFault(err error) verdict {

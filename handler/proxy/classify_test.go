@@ -20,6 +20,7 @@ import (
 
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/problem"
+	"gatehouse/helper/server"
 	"gatehouse/helper/server/servertest"
 	"gatehouse/helper/transport"
 )
@@ -67,7 +68,7 @@ func faultsOfRealConnections(t *testing.T, standard bool) {
 			if err == nil {
 				t.Fatal("there is no error")
 			}
-			v := classify(context.Background(), nil, err)
+			v := classify(nil, nil, err)
 			if v.problem.Code != row.code || v.problem.ProxyError != row.proxyError || v.outcome != exchange.Failure {
 				t.Errorf("%v (%T) is %s, %s, outcome %d; want %s, %s, a failure", err, err, v.problem.Code, v.problem.ProxyError, v.outcome, row.code, row.proxyError)
 			}
@@ -169,14 +170,6 @@ func tlsServer(t *testing.T, c tls.Certificate, config *tls.Config) string {
 // TestClassifyLooksAtTheClientFirst has causes and faults that no error of the
 // upstream may hide.
 func TestClassifyLooksAtTheClientFirst(t *testing.T) {
-	ended := func(cause error) context.Context {
-		if cause == nil {
-			return context.Background()
-		}
-		ctx, cancel := context.WithCancelCause(context.Background())
-		cancel(cause)
-		return ctx
-	}
 	body := func(fault error) *requestBody {
 		b := &requestBody{}
 		if fault != nil {
@@ -203,13 +196,15 @@ func TestClassifyLooksAtTheClientFirst(t *testing.T) {
 		{"the client stalled and its body failed for that", errClientStalled, context.DeadlineExceeded, io.EOF, problem.BadRequest, exchange.Cancelled},
 		{"the request's time is over", errRequestTimeout, nil, errRequestTimeout, problem.UpstreamTimeout, exchange.Failure},
 		{"nothing moved for the idle time", errIdle, nil, context.Canceled, problem.UpstreamTimeout, exchange.Failure},
-		{"the server was closed", errors.New("the server was closed"), nil, upstreamError, problem.Draining, exchange.Cancelled},
+		{"the server was closed", server.ErrClosed, nil, upstreamError, problem.Draining, exchange.Cancelled},
+		{"the server was closed, and the body broke off with it", server.ErrClosed, io.ErrUnexpectedEOF, upstreamError, problem.Draining, exchange.Cancelled},
+		{"the server was closed, but the body was too large", server.ErrClosed, errBodyTooLarge, upstreamError, problem.BodyTooLarge, exchange.Cancelled},
 		{"the upstream switched protocols unasked", nil, nil, errSwitchedUnasked, problem.UpstreamBadResponse, exchange.Failure},
 		{"the upstream answered with a status below 100", nil, nil, errNoStatus, problem.UpstreamBadResponse, exchange.Failure},
 		{"anything else is the upstream's", nil, nil, upstreamError, problem.UpstreamBadResponse, exchange.Failure},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			v := classify(ended(row.cause), body(row.fault), row.err)
+			v := classify(row.cause, body(row.fault), row.err)
 			if v.problem.Code != row.code || v.outcome != row.outcome {
 				t.Errorf("got %s, outcome %d; want %s, %d", v.problem.Code, v.outcome, row.code, row.outcome)
 			}

@@ -73,7 +73,7 @@ func TestServerClosedIdleConnection(t *testing.T) {
 	if !reused || err.Error() != serverClosedIdle {
 		t.Fatalf("the error is %q (reused: %v), want %q: has net/http changed its text?", err, reused, serverClosedIdle)
 	}
-	if v := classify(context.Background(), nil, err); v.problem.Code != problem.UpstreamReset || v.outcome != exchange.Failure {
+	if v := classify(nil, nil, err); v.problem.Code != problem.UpstreamReset || v.outcome != exchange.Failure {
 		t.Errorf("got %s, outcome %d", v.problem.Code, v.outcome)
 	}
 }
@@ -95,7 +95,7 @@ func TestKeptConnectionClosedUponTheSecondRequest(t *testing.T) {
 	if err == nil || requests.Load() != 2 {
 		t.Fatalf("%v after %d requests", err, requests.Load())
 	}
-	if v := classify(context.Background(), nil, err); v.problem.Code != problem.UpstreamReset {
+	if v := classify(nil, nil, err); v.problem.Code != problem.UpstreamReset {
 		t.Errorf("%v is %s", err, v.problem.Code)
 	}
 }

@@ -68,6 +68,15 @@ func (ex *Exchange) left() {
 // Context is the request's, as Begin made it.
 func (ex *Exchange) Context() context.Context { return ex.life.ctx }
 
+// Cause is why the request has ended, nil before. The end of the server (server.ErrClosed) is known here before anything
+// fails for it; the context may follow a moment later.
+func (ex *Exchange) Cause() error {
+	if cause := context.Cause(ex.life.ctx); cause != nil {
+		return cause
+	}
+	return context.Cause(ex.life.values.Context)
+}
+
 // Cancel ends the context, and the call to the backend, with a cause; the first one
 // counts. It is safe for concurrent use.
 func (ex *Exchange) Cancel(cause error) {
