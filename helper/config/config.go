@@ -62,6 +62,9 @@ func (c *Config) validate(at section, routeKeys []string) {
 
 func (p Plan) validate(at section, name string) {
 	at.name(name)
+	if at.refused[at.key] {
+		return // it isn't a mapping, so that nothing is missing in it
+	}
 	if p.Rate.Events == 0 {
 		at.at("rate").refuse("is needed: write a rate such as 1000/m")
 	}
@@ -71,10 +74,11 @@ func (p Plan) validate(at section, name string) {
 // bucket checks a token bucket.
 func (s section) bucket(rate Rate, burst int) {
 	const longest = 10 * 365 * 24 * 3600 // seconds: far from where nanoseconds in an int64 overflow
+	mistyped := s.refused[s.at("rate").key]
 	switch {
-	case rate.Events == 0 && burst != 0:
+	case rate.Events == 0 && burst != 0 && !mistyped:
 		s.at("burst").refuse("has no effect without a rate: write a rate such as 10/s, or remove it")
-	case rate.Events != 0 && burst < 1:
+	case (rate.Events != 0 || mistyped && s.at("burst").given()) && burst < 1:
 		s.at("burst").refuse("%s would allow nothing: write 1 or more, or remove it for one second's worth", s.at("burst").written())
 	case rate.Events != 0 && float64(burst)/rate.PerSecond() > longest:
 		s.at("burst").refuse("%s would take over ten years to fill again at this rate: write less", s.at("burst").written())
