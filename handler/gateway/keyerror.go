@@ -23,5 +23,5 @@ func Located(err error, file string, text []byte) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return &config.Problems{config.Locate(file, text, wrong.Key, wrong.Err)}
+	return config.Locate(file, text, wrong.Err, wrong.Key)
 }

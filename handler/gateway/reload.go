@@ -143,7 +143,8 @@ func (r *Reloader) try(done *Reload) (*config.Config, config.Changes, error) {
 	changes := config.Diff(r.running, next)
 	switch {
 	case len(changes.Restart) > 0:
-		return nil, changes, &restartError{changes.Restart}
+		only := errors.New("can't change while the gateway runs: restart it, or put the old value back; nothing was changed")
+		return nil, changes, config.Locate(r.options.Path, content, only, changes.Restart...)
 	case changes.None() && done.Trigger == "file":
 		return next, changes, nil
 	}
@@ -170,19 +171,6 @@ func (r *Reloader) record(done Reload) {
 	}
 }
 
-// restartError says which settings only a new process can take.
-type restartError struct{ keys []string }
-
-func (e *restartError) problems() []string {
-	list := make([]string, len(e.keys))
-	for i, key := range e.keys {
-		list[i] = key + ": it can't change while the gateway runs: restart it, or put the old value back; nothing was changed"
-	}
-	return list
-}
-
-func (e *restartError) Error() string { return fmt.Sprint(e.problems()) }
-
 // problems lists what is wrong, each as one text.
 func problems(err error) []string {
 	var invalid *config.Problems
@@ -192,10 +180,6 @@ func problems(err error) []string {
 			list[i] = p.String()
 		}
 		return list
-	}
-	var restart *restartError
-	if errors.As(err, &restart) {
-		return restart.problems()
 	}
 	return []string{err.Error()}
 }

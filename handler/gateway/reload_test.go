@@ -217,6 +217,19 @@ func TestReloader(t *testing.T) {
 	if got := s.get("/c"); got.StatusCode != 404 || !strings.Contains(fmt.Sprint(r.Status().Rejected.Problems), "server.listen") {
 		t.Errorf("a reload that needs a restart was applied by halves: %d %v", got.StatusCode, r.Status().Rejected)
 	}
+	write(text + "log:\n  format: console\nserver:\n  drain: {delay: 1s, timeout: 1s}\n  listen: \":1\"\n")
+	next(gateway.ReloadFailure)
+	line := strings.Count(text, "\n")
+	for i, want := range []string{
+		fmt.Sprintf("%s:%d:11: log.format: can't change ", file, line+2),
+		fmt.Sprintf("%s:%d:18: server.drain.delay: can't change ", file, line+4),
+		fmt.Sprintf("%s:%d:31: server.drain.timeout: can't change ", file, line+4),
+		fmt.Sprintf("%s:%d:11: server.listen: can't change ", file, line+5),
+	} {
+		if got := r.Status().Rejected.Problems; len(got) != 4 || !strings.HasPrefix(got[i], want) {
+			t.Errorf("what needs a restart is reported as %q, want %q", got, want)
+		}
+	}
 
 	write(text + "  c: {url: \"http://" + addr + "\", route: {auth: none}}\n")
 	next(gateway.ReloadSuccess)

@@ -25,17 +25,19 @@ func ParseAPIKeys(name string, text []byte, plans map[string]Plan) ([]APIKey, er
 	return keys, nil
 }
 
-// Locate is the problem that key has, found only after the file was parsed, with its line: a file that it names can't be
-// read, for example. Where text doesn't have the key, the line is that of what would have it.
-func Locate(name string, text []byte, key string, err error) Problem {
+// Locate is the problem that each of the keys has, found only after the file was parsed, with its line: a file that it names
+// can't be read, for example. Where text doesn't have a key, the line is that of what would have it. The error is a *Problems.
+func Locate(name string, text []byte, err error, keys ...string) error {
 	r := &report{file: name, marks: map[string]mark{}, refused: map[string]bool{}}
 	if root := r.parseYAML(text); root != nil {
 		anything := func(string) (string, bool) { return "", true }
 		newDecoder(r, anything).decode(root, nil, reflect.ValueOf(&Config{}).Elem(), place{})
 	}
 	r.problems, r.refused = nil, map[string]bool{}
-	section{r, key}.refuse("%v%s", err, LookedFor(err))
-	return r.problems[0]
+	for _, key := range keys {
+		section{r, key}.refuse("%v%s", err, LookedFor(err))
+	}
+	return r.err()
 }
 
 // LookedFor completes an error about a file that isn't there with where a relative path led, and is "" for every other.
