@@ -57,9 +57,7 @@ type Config struct {
 // New makes the handler.
 func New(o Options) http.Handler {
 	r := chi.NewRouter()
-	r.NotFound(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, problem.Problem{Code: problem.NoRoute, Detail: "the page at / links to what there is"})
-	})
+	r.NotFound(func(w http.ResponseWriter, _ *http.Request) { notFound(w) })
 	r.MethodNotAllowed(func(w http.ResponseWriter, q *http.Request) {
 		methods := allowed(r, q.URL.Path)
 		refuse(w, problem.Problem{Code: problem.MethodNotAllowed, Detail: "this path takes " + methods, Allow: methods})

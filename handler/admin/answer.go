@@ -56,7 +56,11 @@ func replyText(w http.ResponseWriter, text string) {
 
 // refuse answers with a problem. Requests to this listener have no trace.
 func refuse(w http.ResponseWriter, p problem.Problem) {
-	p.Write(w, "")
+	p.WritePlain(w)
+}
+
+func notFound(w http.ResponseWriter) {
+	refuse(w, problem.Problem{Code: problem.NoRoute, Detail: "the page at / links to what there is"})
 }
 
 // allowed lists the methods that path has, for Allow (RFC 9110 section 10.2.1).

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/pprof"
 
@@ -41,10 +40,7 @@ func (o Options) level(w http.ResponseWriter, _ *http.Request) {
 
 func (o Options) setLevel(w http.ResponseWriter, r *http.Request) {
 	var wanted level
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&wanted); err != nil {
-		refuse(w, problem.Problem{Code: problem.BadRequest, Detail: `the body must be JSON such as {"level":"debug"}`})
+	if !readJSON(w, r, &wanted, `{"level":"debug"}`) {
 		return
 	}
 	if err := o.Log.SetLevel(wanted.Level); err != nil {

@@ -63,7 +63,7 @@ func (i Identity) revoke(w http.ResponseWriter, r *http.Request) {
 		Entry string `json:"entry"`
 		For   string `json:"for"`
 	}
-	if !readJSON(w, r, &body) {
+	if !readJSON(w, r, &body, `{"entry":"jti:x","for":"1h"}`) {
 		return
 	}
 	name, err := revocation.ParseName(body.Entry)

@@ -51,7 +51,7 @@ func (o Operations) routes(r chi.Router) {
 		})
 		r.Post("/api/explain", func(w http.ResponseWriter, r *http.Request) {
 			var q Question
-			if readJSON(w, r, &q) {
+			if readJSON(w, r, &q, `{"method":"GET","url":"/order/42","headers":{},"token":""}`) {
 				o.explain(w, r, q)
 			}
 		})
@@ -71,7 +71,7 @@ func (o Operations) breaker(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		State string `json:"state"`
 	}
-	if readJSON(w, r, &body) {
+	if readJSON(w, r, &body, `{"state":"open"}`) {
 		done(w, o.SetBreaker(chi.URLParam(r, "name"), body.State))
 	}
 }
@@ -81,7 +81,7 @@ func (o Operations) drain(w http.ResponseWriter, r *http.Request) {
 		Backend string `json:"backend"`
 		Drain   *bool  `json:"drain"`
 	}
-	if !readJSON(w, r, &body) {
+	if !readJSON(w, r, &body, `{"backend":"http://order:8080","drain":true}`) {
 		return
 	}
 	if body.Drain == nil {
@@ -119,8 +119,8 @@ func done(w http.ResponseWriter, err error) {
 	reply(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// readJSON reads a small JSON body strictly; false means that the answer has been given.
-func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
+// readJSON reads a small JSON body strictly, one such as the example; false means that the answer has been given.
+func readJSON(w http.ResponseWriter, r *http.Request, into any, example string) bool {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(into)
@@ -128,7 +128,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		refuse(w, problem.Problem{Code: problem.BadRequest, Detail: "the body isn't the JSON that this takes: " + err.Error()})
+		refuse(w, problem.Problem{Code: problem.BadRequest, Detail: "the body must be JSON such as " + example + ", without other keys"})
 		return false
 	}
 	return true

@@ -7,8 +7,6 @@ import (
 	"path"
 
 	"github.com/go-chi/chi/v5"
-
-	"gatehouse/helper/problem"
 )
 
 // pageFiles are the files of the status page.
@@ -42,7 +40,7 @@ func servePage(r chi.Router) {
 func servePageFile(w http.ResponseWriter, name string) {
 	data, err := fs.ReadFile(pageFiles, "page/"+name)
 	if err != nil { // the name isn't one of the files'
-		refuse(w, problem.Problem{Code: problem.NoRoute})
+		notFound(w)
 		return
 	}
 	header := w.Header()

@@ -31,6 +31,16 @@ func (p Problem) StatusCode() int {
 // Write answers with the problem. It must be the first thing written to w.
 // What an earlier stage put in w's header (CORS, RateLimit) stays.
 func (p Problem) Write(w http.ResponseWriter, traceID string) {
+	p.write(w, "urn:gatehouse:problem:"+string(p.Code), p.Code.Title(), traceID)
+}
+
+// WritePlain is Write for a request that has no trace and wasn't to be forwarded: the codes' titles are about those that
+// were, so its type and title say no more than the status does (RFC 9457 section 4.2.1).
+func (p Problem) WritePlain(w http.ResponseWriter) {
+	p.write(w, "about:blank", http.StatusText(p.StatusCode()), "")
+}
+
+func (p Problem) write(w http.ResponseWriter, kind, title, traceID string) {
 	status := p.StatusCode()
 	h := w.Header()
 	p.setHeader(h)
@@ -41,8 +51,8 @@ func (p Problem) Write(w http.ResponseWriter, traceID string) {
 		Status  int    `json:"status"`
 		Code    Code   `json:"code"`
 		Detail  string `json:"detail"`
-		TraceID string `json:"trace_id"`
-	}{"urn:gatehouse:problem:" + string(p.Code), p.Code.Title(), status, p.Code, p.Detail, traceID})
+		TraceID string `json:"trace_id,omitempty"`
+	}{kind, title, status, p.Code, p.Detail, traceID})
 	if err != nil { // strings and an int always marshal
 		panic(err)
 	}
