@@ -74,8 +74,9 @@ func implies(one, other string) bool {
 	return err == nil && form.MatchString(one)
 }
 
-// warnOfOpenRest finds routes for some methods only whose other methods are left to an open route: with "/" open and /order for
-// GET alone, POST /order needs no token. The table itself is asked, so it can't be seen differently here.
+// warnOfOpenRest finds what routes with authentication seem to guard, but leave to an open route. With "/" open and /order for
+// GET alone, POST /order needs no token; and with /admin/ neither does /admin, which many services answer as they do /admin/.
+// The table itself is asked, so it can't be seen differently here.
 func warnOfOpenRest(routes []Route, at section, keys []string) {
 	rules := make([]route.Rule, len(routes))
 	for i, r := range routes {
@@ -92,28 +93,38 @@ func warnOfOpenRest(routes []Route, at section, keys []string) {
 		}
 	}
 	for i, r := range routes {
-		if len(r.Methods) == 0 || r.Auth == "none" {
+		if r.Auth == "none" {
 			continue
 		}
 		hosts := r.Hosts
 		if len(hosts) == 0 {
 			hosts = openHosts
 		}
-		if method, open := firstOpen(table, routes, r, hosts); open >= 0 {
-			section{at.report, keys[i]}.at("methods").warn("%s of this path is left to %s, which is open: add a route with the other methods, or list them here", method, keys[open])
+		here, path := section{at.report, keys[i]}, strings.TrimPrefix(r.Path, "= ")
+		takes := func(method string) bool { return len(r.Methods) == 0 || slices.Contains(r.Methods, method) }
+		leaves := func(method string) bool { return !takes(method) }
+		if method, open := firstOpen(table, routes, path, hosts, leaves); open >= 0 {
+			here.at("methods").warn("%s of this path is left to %s, which is open: add a route with the other methods, or list them here", method, keys[open])
+		}
+		bare := strings.TrimSuffix(path, "/")
+		if bare == "" || bare == path || path != r.Path { // it takes its path alone, and says so
+			continue
+		}
+		if _, open := firstOpen(table, routes, bare, hosts, takes); open >= 0 && strings.TrimPrefix(routes[open].Path, "= ") != bare {
+			here.at("path").warn("%q, without the slash, is left to %s, which is open: write it without the slash, or add a route for it", bare, keys[open])
 		}
 	}
 }
 
-// firstOpen is the first method that r doesn't take and an open route on one of the hosts does, and that route; -1 is none.
-func firstOpen(table *route.Table, routes []Route, r Route, hosts []string) (method string, open int) {
+// firstOpen is the first of some methods with which a path belongs to an open route on one of the hosts, and that route; -1 is none.
+func firstOpen(table *route.Table, routes []Route, path string, hosts []string, some func(method string) bool) (method string, open int) {
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodGet, http.MethodHead} {
-		if slices.Contains(r.Methods, method) {
+		if !some(method) {
 			continue
 		}
 		for _, host := range hosts {
 			host = strings.ToLower(strings.Replace(host, "*", "any", 1))
-			result := table.Match(host, strings.TrimPrefix(r.Path, "= "), method, http.Header{})
+			result := table.Match(host, path, method, http.Header{})
 			if result.Status == route.Found && routes[result.Index].Auth == "none" {
 				return method, result.Index
 			}

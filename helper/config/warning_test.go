@@ -66,6 +66,17 @@ func TestRouteWarnings(t *testing.T) {
 		{"an open catch-all of one host", "- {path: /, auth: none, hosts: ['*.a.com']}\n- {path: /order, methods: [GET]}", "routes[1].methods: warning: POST"},
 		{"the same path, open for another method", "- {name: w, path: /order, methods: [DELETE], auth: none}\n- {path: = /order, methods: [GET, POST, PUT, PATCH]}",
 			"routes[1].methods: warning: DELETE of this path is left to routes[0]"},
+		{"a final slash leaves the path without it to an open catch-all", "- {path: /, auth: none}\n- {path: /admin/}",
+			`5:23: routes[1].path: warning: "/admin", without the slash, is left to routes[0], which is open`},
+		{"also where the route is for a host and a method", "- {path: /, auth: none}\n- {path: /admin/, hosts: [a.com], methods: [GET]}\n- {name: rest, path: /admin/, hosts: [a.com]}",
+			`routes[1].path: warning: "/admin"|routes[2].path: warning: "/admin"`},
+		{"a closed catch-all takes it", "- {path: /}\n- {path: /admin/}", ""},
+		{"nobody takes it", "- {path: /public, auth: none}\n- {path: /admin/}", ""},
+		{"a closed route takes it", "- {path: /, auth: none}\n- {path: /admin/}\n- {path: = /admin}", ""},
+		{"an open route takes it, and is for it alone", "- {path: /admin, auth: none}\n- {path: /admin/}", ""},
+		{"an exact path means itself", "- {path: /, auth: none}\n- {path: = /admin/}", ""},
+		{"a path without the slash takes both", "- {path: /, auth: none}\n- {path: /admin}", ""},
+		{"a path with and without the slash are two routes", "- {path: /order}\n- {path: /order/}", ""},
 		{"an open route may fall through to an open one", "- {path: /, auth: none}\n- {path: /order, methods: [GET], auth: none}", ""},
 	}
 	for _, test := range tests {
