@@ -4,19 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // Scopes is a set of granted scopes. It is a slice because a token has few of them.
 type Scopes []string
 
-// ParseScopes reads a scope claim: a string split at whitespace and commas (RFC 6749, section 3.3, and the issuers
-// that use commas), or an array of strings, whose elements are taken whole. Any other type, also as one element of
-// an array, grants nothing.
+// ParseScopes reads a scope claim: a string split at spaces and commas (RFC 6749, section 3.3, and the issuers that use
+// commas), and at no other blank, which would make a scope of a part of what the issuer has written as one; or an array
+// of strings, whose elements are taken whole. Any other type, also as one element of an array, grants nothing.
 func ParseScopes(claim any) Scopes {
 	switch claim := claim.(type) {
 	case string:
-		return strings.FieldsFunc(claim, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+		return strings.FieldsFunc(claim, func(r rune) bool { return r == ',' || r == ' ' })
 	case []string:
 		return slices.Clone(claim)
 	case []any:
