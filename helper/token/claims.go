@@ -32,15 +32,26 @@ func (p *provider) checkClaims(claims map[string]any, now time.Time) (expires ti
 	if len(p.Audiences) > 0 && !p.inAudience(claims["aud"]) {
 		return time.Time{}, p.refuse(Invalid, "its aud isn't for this gateway")
 	}
-	switch claims["sub"].(type) {
-	case nil, string:
-	default:
-		return time.Time{}, p.refuse(Invalid, "its sub isn't a string")
+	if wrong := notText(claims); wrong != "" {
+		return time.Time{}, p.refuse(Invalid, "its %s isn't a string", wrong)
 	}
 	if !now.Before(expires.Add(p.Leeway)) {
 		return time.Time{}, p.refuse(Expired, "its exp is past")
 	}
 	return expires, nil
+}
+
+// notText returns the first of the claims that name an issuer, a subject or a token (RFC 7519, section 4.1) that is there and
+// isn't a string; "" is none. It would pass for one that isn't there, and a token with such a jti couldn't be revoked by it.
+// A null sub is one that isn't there: some issuers write it for a client that acts for nobody.
+func notText(claims map[string]any) string {
+	for _, name := range [...]string{"iss", "sub", "jti"} {
+		claim, present := claims[name]
+		if _, ok := claim.(string); present && !ok && (claim != nil || name != "sub") {
+			return name
+		}
+	}
+	return ""
 }
 
 // inAudience reports whether aud, a string or an array of strings (RFC 7519, section 4.1.3), names this gateway.

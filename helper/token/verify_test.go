@@ -107,6 +107,35 @@ func TestTheSubjectIsAString(t *testing.T) {
 	}
 }
 
+func TestTheTokenIDIsAString(t *testing.T) {
+	verifier := newVerifier(t, secretProvider(t))
+	for jti, want := range map[string]token.Reason{
+		`"5"`: 0, `""`: 0, `5`: token.Invalid, `true`: token.Invalid, `["5"]`: token.Invalid, `{}`: token.Invalid, `null`: token.Invalid,
+	} {
+		t.Run("jti "+jti, func(t *testing.T) {
+			principal := expect(t, verifier, signedHS256(t, `{"iss":"`+issuer+`","exp":4102444800,"jti":`+jti+`}`), "", want)
+			if jti == `"5"` && (principal == nil || principal.TokenID != "5") {
+				t.Errorf("principal = %+v, want the token's id 5", principal)
+			}
+		})
+	}
+}
+
+func TestTheIssuerIsAStringAlsoWhereAnyWillDo(t *testing.T) {
+	provider := secretProvider(t)
+	provider.Issuer, provider.AllowAnyIssuer = "", true
+	verifier := newVerifier(t, provider)
+	for claims, want := range map[string]token.Reason{
+		`"iss":"anybody",`: 0, ``: 0, `"iss":7,`: token.Invalid, `"iss":["a"],`: token.Invalid, `"iss":null,`: token.Invalid,
+	} {
+		t.Run(claims, func(t *testing.T) {
+			raw := signedHS256(t, "{"+claims+`"exp":4102444800}`)
+			expect(t, verifier, raw, "", want)
+			expect(t, verifier, raw, provider.Name, want)
+		})
+	}
+}
+
 func TestAPrincipalIsWhatTheTokenSays(t *testing.T) {
 	provider := secretProvider(t)
 	provider.ScopeClaim = "realm_access.roles"
