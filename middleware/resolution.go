@@ -66,6 +66,8 @@ func (res *resolver) resolve(ex *exchange.Exchange, r *http.Request) *problem.Pr
 		return badRequest("The query has a space or a control character.")
 	case len(r.Header["Authorization"]) > 1:
 		return badRequest("There is more than one Authorization header.")
+	case len(r.Header["Origin"]) > 1: // one would be judged and another answered
+		return badRequest("There is more than one Origin header.")
 	}
 	fault := route.CheckPath(path, false)
 	if fault != route.Clean && !fault.Unusual() {

@@ -120,6 +120,23 @@ func TestAnswersToOtherOrigins(t *testing.T) {
 	}
 }
 
+// Of two origins one would be judged and the other allowed. No page sends two, and no backend sees them.
+func TestTwoOriginsAreRefused(t *testing.T) {
+	backend := newRawBackend(t, says(okAnswer))
+	s := start(t, backend.Addr().String(), crossConfig)
+	for _, path := range []string{"/a", "/any", "/plain"} {
+		for _, method := range []string{"GET", "OPTIONS"} {
+			head := s.raw(request(method+" "+path, "Origin: https://good.test", "origin: https://evil.test", "Access-Control-Request-Method: GET"))
+			if !strings.HasPrefix(head, "HTTP/1.1 400 ") || !strings.Contains(head, `"code":"bad_request"`) || corsHeaders(head) != "" {
+				t.Errorf("%s %s: got %q", method, path, head)
+			}
+		}
+	}
+	if seen := backend.seen(); len(seen) != 0 {
+		t.Errorf("the backend saw %q", seen)
+	}
+}
+
 // A policy without methods allows those of the route.
 func TestPreflightOfARoutesOwnMethods(t *testing.T) {
 	backend := newRawBackend(t, says(okAnswer))
