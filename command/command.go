@@ -74,6 +74,7 @@ func Main(p Process) int {
 	root.SetArgs(append([]string{}, p.Args...)) // never nil: cobra would take os.Args
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
+	p.checkLibraryCommands(root)
 	called, err := root.ExecuteC()
 
 	var usage usageError
@@ -131,6 +132,9 @@ func (p Process) noCommand(cmd *cobra.Command, args []string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	if hint == "" && cmd.HasAvailableSubCommands() {
+		hint = "; there are " + strings.Join(commandNames(cmd), ", ")
 	}
 	return usagef("there is no command %q%s", args[0], hint)
 }
