@@ -8,7 +8,7 @@ type Route struct {
 	Upstream string `yaml:"upstream"`
 	// Shares the requests among several upstreams by weight, instead of `upstream`; a caller keeps its own. Defaults come from the first. Default: [].
 	Split []Split `yaml:"split"`
-	// A prefix at a segment boundary (/order: /order and /order/…, never /orders), or "= /exact" for one path only; * is just a character, and /order/ leaves /order out. Default: none, required.
+	// A prefix at a segment boundary (/order: /order and /order/…, never /orders), or "= /exact" for one path only; *, {id} and :id are just characters, and /order/ leaves /order out. Default: none, required.
 	Path string `yaml:"path"`
 	// Host names, exact or *.example.com; empty: any. Default: [].
 	Hosts []string `yaml:"hosts"`

@@ -70,8 +70,8 @@ func (r *Route) warn(at section) {
 	if r.Auth == "none" && !at.at("auth").given() {
 		at.at("auth").warn("the route is open to everybody and doesn't say so: write auth: none, or a provider under auth.providers")
 	}
-	if strings.Contains(r.Path, "*") {
-		at.at("path").warn("a * stands for itself alone: /a takes /a and every path below it, without one")
+	if sign := placeholder(r.Path); sign != "" {
+		at.at("path").warn("%s stands for itself alone: /a takes /a and every path below it, without one", sign)
 	}
 	if r.Timeout == 0 && at.at("timeout").given() {
 		at.at("timeout").warn("a request may last for ever, which is for streams: write a time for anything else")
@@ -85,6 +85,19 @@ func (r *Route) warn(at section) {
 			item.warn("every host below this name may act as the user, also one that somebody else has taken over: list the origins")
 		}
 	}
+}
+
+// placeholder is what other routers would take for any text in a path; "" is none.
+func placeholder(path string) string {
+	if strings.Contains(path, "*") {
+		return "a *"
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(segment, ":"); ok && name != "" || strings.Contains(segment, "{") {
+			return segment
+		}
+	}
+	return ""
 }
 
 func (c *Config) limitsAnything() bool {
