@@ -12,6 +12,7 @@ import (
 func (c *Config) warnings(at places) Problems {
 	found := &report{file: at.file, marks: at.marks, refused: map[string]bool{}}
 	root := section{found, ""}
+	c.Server.warn(root.at("server"))
 	for _, name := range sortedKeys(c.Auth.Providers) {
 		provider := c.Auth.Providers[name]
 		provider.warn(root.at("auth").at("providers").at(name))
@@ -37,6 +38,25 @@ func (c *Config) warnings(at places) Problems {
 // warn is refuse for what is allowed.
 func (s section) warn(format string, args ...any) {
 	s.refuse("warning: %s", fmt.Sprintf(format, args...))
+}
+
+func (s *Server) warn(at section) {
+	for i, proxies := range s.TrustedProxies {
+		if item := at.at("trusted_proxies").item(i); proxies.isNobodys() {
+			item.warn("%s takes in strangers, each of whom could write any address into X-Forwarded-For and so pass limits, ip_allow and the log as another: list the proxies' own addresses", item.written())
+		}
+	}
+}
+
+// isNobodys tells whether a network is larger than any that belongs to one owner: 10.0.0.0/8 and fc00::/7 are the largest.
+func (p Prefix) isNobodys() bool {
+	switch {
+	case p.Addr().Is4():
+		return p.Bits() < 8
+	case p.Addr().Is4In6() && p.Bits() >= 96: // which is IPv4's
+		return p.Bits() < 96+8
+	}
+	return p.Bits() < 7
 }
 
 func (p *Provider) warn(at section) {

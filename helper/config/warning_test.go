@@ -17,6 +17,9 @@ func TestWarnings(t *testing.T) {
 	open := func(keys string) string {
 		return upstream("") + "\nroutes: [{path: /r, upstream: o, auth: none, " + keys + "}]"
 	}
+	trusting := func(proxies string) string {
+		return "server: {trusted_proxies: [" + proxies + "]}\n" + upstream("")
+	}
 	tests := []struct{ name, text, want string }{
 		{"a route with auth and a limit somewhere", quiet, ""},
 		{"an open route that doesn't say so", "upstreams: {o: {url: http://o:1, limit: {rate: 1/s}, route: {path: /a}}}",
@@ -41,6 +44,10 @@ func TestWarnings(t *testing.T) {
 		{"or by its name", strings.Replace(quiet, "https://id.example.com", "http://localhost:9003", 1), ""},
 		{"or an issuer that isn't a URL", strings.Replace(quiet, "https://id.example.com", "identity", 1), ""},
 		{"certificates that aren't checked", upstream("tls: {insecure_skip_verify: true}"), "upstreams.o.tls.insecure_skip_verify: warning: anybody"},
+		{"everybody is a trusted proxy", trusting("0.0.0.0/0, '::/0'"), `1:28: server.trusted_proxies[0]: warning: "0.0.0.0/0" takes in strangers|1:39: server.trusted_proxies[1]: warning: "::/0" takes in`},
+		{"in two halves", trusting("0.0.0.0/1, 128.0.0.0/1"), "trusted_proxies[0]: warning|trusted_proxies[1]: warning"},
+		{"all of the public IPv6, and IPv4 written as IPv6", trusting("'2000::/3', '::ffff:0:0/96'"), "trusted_proxies[0]: warning|trusted_proxies[1]: warning"},
+		{"the private networks", trusting("10.0.0.0/8, 172.16.0.0/12, 127.0.0.1, 'fc00::/7', '::1', '::ffff:10.0.0.0/104'"), ""},
 		{"two warnings come in the file's order", "upstreams: {o: {url: http://o:1, timeouts: {request: 0s}, route: {path: /a}}}",
 			"1:1: routes: warning: nothing limits|1:54: upstreams.o.timeouts.request: |1:59: upstreams.o.route.auth: "},
 	}
