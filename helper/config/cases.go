@@ -90,7 +90,8 @@ func LoadCases(path string, env func(string) (string, bool)) ([]Case, error) {
 
 // ParseCases decodes and validates a file of cases, as strictly as Parse does a config. Its error is a *Problems.
 func ParseCases(name string, text []byte, env func(string) (string, bool)) ([]Case, error) {
-	r := &report{file: name, remedy: "write cases: with one case at least", marks: map[string]mark{}, refused: map[string]bool{}}
+	r := newReport(name)
+	r.remedy = "write cases: with one case at least"
 	root := r.parseYAML(text)
 	if root == nil {
 		return nil, r.err()

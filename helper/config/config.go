@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // Config is a whole config.yaml. Package documentation says what Load and Parse guarantee about one.
 type Config struct {
 	// The two listeners and what every connection and request is held to. Default: each key's own.
@@ -51,7 +53,7 @@ func (c *Config) validate(at section, routeKeys []string) {
 		upstream := c.Upstreams[name]
 		upstream.validate(at.at("upstreams").at(name))
 	}
-	if len(c.Routes) == 0 {
+	if len(c.Routes) == 0 && !c.hidesRoutes(at.at("upstreams")) {
 		at.at("routes").refuse("is empty: write at least one route, here or as the route of an upstream")
 	}
 	for i := range c.Routes {
@@ -60,11 +62,15 @@ func (c *Config) validate(at section, routeKeys []string) {
 	refuseDuplicates(c.Routes, at, routeKeys)
 }
 
+// hidesRoutes tells whether a route may stand in an upstream that couldn't be read.
+func (c *Config) hidesRoutes(upstreams section) bool {
+	return upstreams.hidden(upstreams.key) || slices.ContainsFunc(sortedKeys(c.Upstreams), func(name string) bool {
+		return upstreams.hidden(upstreams.at(name).at("route").key)
+	})
+}
+
 func (p Plan) validate(at section, name string) {
 	at.name(name)
-	if at.refused[at.key] {
-		return // it isn't a mapping, so that nothing is missing in it
-	}
 	if p.Rate.Events == 0 {
 		at.at("rate").refuse("is needed: write a rate such as 1000/m")
 	}

@@ -57,6 +57,7 @@ func (d *decoder) decode(node, key *yaml.Node, into reflect.Value, at place) {
 		where = key
 	}
 	refuse := func(format string, args ...any) {
+		d.unread[at.key] = true
 		d.add(where.Line, where.Column, at.key, fmt.Sprintf(format, args...))
 	}
 	switch {
@@ -188,7 +189,7 @@ func (d *decoder) eachEntry(node *yaml.Node, at place, refuse refuser, visit fun
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode {
-			refuse("has a key that is a %s: write a plain word", kindName(key))
+			d.add(key.Line, key.Column, at.key, fmt.Sprintf("has a key that is a %s: write a plain word", kindName(key)))
 			continue
 		}
 		name := unshield(key.Value)

@@ -254,7 +254,7 @@ func checkDefault(t *testing.T, key string, doc comment, value reflect.Value) {
 	if section, _ := sectionOf(value.Type()); section != nil || value.IsZero() {
 		return
 	}
-	r := &report{marks: map[string]mark{}, refused: map[string]bool{}}
+	r := newReport("")
 	documented := reflect.New(value.Type()).Elem()
 	newDecoder(r, noEnv).decode(r.parseYAML([]byte(doc.fallback)), nil, documented, place{})
 	if err := r.err(); err != nil || !same(documented, value) {

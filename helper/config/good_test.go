@@ -180,7 +180,7 @@ func TestReferenceIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := leafKeys(reflect.TypeFor[Config](), "")
-	r := &report{file: "", marks: map[string]mark{}, refused: map[string]bool{}}
+	r := newReport("")
 	target := reflect.New(reflect.TypeFor[Config]()).Elem()
 	newDecoder(r, env).decode(r.parseYAML(text), nil, target, place{})
 	index, name := regexp.MustCompile(`\[\d+\]`), regexp.MustCompile(`^(upstreams|plans|auth\.providers)\.[^.]+`)

@@ -10,7 +10,8 @@ import (
 // ParseAPIKeys decodes and validates the list of the file that auth.api_keys.file names, as strictly as Parse does a config;
 // but nothing in it is replaced from the environment. plans are the config's. Its error is a *Problems.
 func ParseAPIKeys(name string, text []byte, plans map[string]Plan) ([]APIKey, error) {
-	r := &report{file: name, remedy: "write a list of keys such as - {id: ada, sha256: ...}, or [] for none", marks: map[string]mark{}, refused: map[string]bool{}}
+	r := newReport(name)
+	r.remedy = "write a list of keys such as - {id: ada, sha256: ...}, or [] for none"
 	root := r.parseYAML(text)
 	if root == nil {
 		return nil, r.err()
@@ -28,12 +29,12 @@ func ParseAPIKeys(name string, text []byte, plans map[string]Plan) ([]APIKey, er
 // Locate is the problem that each of the keys has, found only after the file was parsed, with its line: a file that it names
 // can't be read, for example. Where text doesn't have a key, the line is that of what would have it. The error is a *Problems.
 func Locate(name string, text []byte, err error, keys ...string) error {
-	r := &report{file: name, marks: map[string]mark{}, refused: map[string]bool{}}
+	r := newReport(name)
 	if root := r.parseYAML(text); root != nil {
 		anything := func(string) (string, bool) { return "", true }
 		newDecoder(r, anything).decode(root, nil, reflect.ValueOf(&Config{}).Elem(), place{})
 	}
-	r.problems, r.refused = nil, map[string]bool{}
+	r = &report{file: name, marks: r.marks, refused: map[string]bool{}}
 	for _, key := range keys {
 		section{r, key}.refuse("%v%s", err, LookedFor(err))
 	}

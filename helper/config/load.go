@@ -82,7 +82,8 @@ type places struct {
 }
 
 func parse(name string, text []byte, env func(string) (string, bool), checks []FilterCheck) (*Config, places, error) {
-	r := &report{file: name, marks: make(map[string]mark, bytes.Count(text, []byte(":"))), refused: map[string]bool{}}
+	r := newReport(name)
+	r.marks = make(map[string]mark, bytes.Count(text, []byte(":")))
 	root := r.parseYAML(text)
 	if root == nil {
 		return nil, places{}, r.err()

@@ -17,8 +17,13 @@ type report struct {
 	problems Problems
 	marks    map[string]mark
 	refused  map[string]bool // keys with a problem: what follows from it needs no second one
+	unread   map[string]bool // those whose value couldn't be read, so that nothing is known of what is below them
 
 	filterChecks []func(*Route, string) error
+}
+
+func newReport(file string) *report {
+	return &report{file: file, marks: map[string]mark{}, refused: map[string]bool{}, unread: map[string]bool{}}
 }
 
 // mark is one key that the file gives.
@@ -62,6 +67,19 @@ func (r *report) add(line, column int, key, message string) {
 	r.problems = append(r.problems, Problem{r.file, line, column, key, message})
 }
 
+// hidden tells whether a key, or one that it is below, couldn't be read.
+func (r *report) hidden(key string) bool {
+	for ; key != ""; key = above(key) {
+		if r.unread[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// above is the key that another is below of; "" is the file.
+func above(key string) string { return key[:max(0, strings.LastIndexAny(key, ".["))] }
+
 // err is the problems in order, or nil.
 func (r *report) err() error {
 	if len(r.problems) == 0 {
@@ -98,13 +116,14 @@ func (s section) given() bool {
 // written is the value as it is in the file, in quotes, or whose it is in the environment.
 func (s section) written() string { return s.marks[s.key].shown() }
 
-// refuse reports a problem with the key, unless it has one already. A key that isn't there is reported where its section is.
+// refuse reports a problem with the key, unless it has one already or is below one that couldn't be read. A key that isn't
+// there is reported where its section is.
 func (s section) refuse(format string, args ...any) {
-	if s.refused[s.key] {
+	if s.refused[s.key] || s.hidden(s.key) {
 		return
 	}
 	where := mark{line: 1, column: 1}
-	for key := s.key; key != ""; key = key[:max(0, strings.LastIndexAny(key, ".["))] {
+	for key := s.key; key != ""; key = above(key) {
 		if found, ok := s.marks[key]; ok {
 			where = found
 			break

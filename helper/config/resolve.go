@@ -65,7 +65,7 @@ func (c *Config) resolveRoute(route *Route, at section) {
 	}
 	if !at.at("auth").given() {
 		route.Auth = "none"
-		if len(c.Auth.Providers) > 0 || at.refused["auth.providers"] {
+		if len(c.Auth.Providers) > 0 || at.hidden("auth.providers") {
 			route.Auth = "jwt"
 		}
 	}

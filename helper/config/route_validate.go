@@ -81,8 +81,7 @@ func (c *Config) validateTarget(r *Route, at section) {
 	total := 0
 	for i, split := range r.Split {
 		refersTo(at.at("split").item(i).at("upstream"), split.Upstream, "upstreams", c.Upstreams)
-		at.at("split").item(i).at("weight").within(float64(split.Weight), 0, maxWeight)
-		total += max(0, split.Weight)
+		total += at.at("split").item(i).at("weight").weight(split.Weight)
 	}
 	if len(r.Split) > 0 && total == 0 {
 		at.at("split").refuse("has no weight but 0, so that no upstream would get a request: write a weight of 1 or more")
@@ -95,9 +94,9 @@ func (c *Config) validateTarget(r *Route, at section) {
 	}
 }
 
-// refersTo checks that a name is one of a section's.
+// refersTo checks that a name is one of a section's, where it is known which there are.
 func refersTo[V any](s section, name, section string, known map[string]V) {
-	if _, there := known[name]; !there {
+	if _, there := known[name]; !there && !s.hidden(section) {
 		s.refuse("%s is not one of %s%s", s.written(), section, suggest.Suffix(name, sortedKeys(known)))
 	}
 }
@@ -122,13 +121,14 @@ func validateConditions(headers map[string]string, at section) {
 func (c *Config) validateRouteAuth(r *Route, at section) {
 	at.at("auth").oneOf(r.Auth, "none", "jwt", "api_key", "any")
 	tokens := r.Auth == "jwt" || r.Auth == "any"
-	if tokens && len(c.Auth.Providers) == 0 && !at.refused["auth.providers"] {
+	if tokens && len(c.Auth.Providers) == 0 && !at.hidden("auth.providers") {
 		at.at("auth").refuse("%q needs a provider: write one under auth.providers", r.Auth)
 	}
-	if keys := c.Auth.APIKeys; (r.Auth == "api_key" || r.Auth == "any") && len(keys.Keys) == 0 && keys.File == "" {
+	if keys := c.Auth.APIKeys; (r.Auth == "api_key" || r.Auth == "any") && len(keys.Keys) == 0 && keys.File == "" &&
+		!at.hidden("auth.api_keys.keys") && !at.hidden("auth.api_keys.file") {
 		at.at("auth").refuse("%q needs keys: write them under auth.api_keys", r.Auth)
 	}
-	if r.Provider != "" && !at.refused["auth.providers"] {
+	if r.Provider != "" {
 		refersTo(at.at("provider"), r.Provider, "auth.providers", c.Auth.Providers)
 	}
 	if r.Provider != "" && !tokens {

@@ -184,7 +184,7 @@ func (s *schemaWriter) fallback(doc comment, value reflect.Value) (any, bool) {
 	if section, _ := sectionOf(value.Type()); section != nil {
 		return nil, false
 	}
-	r := &report{marks: map[string]mark{}, refused: map[string]bool{}}
+	r := newReport("")
 	documented := reflect.New(value.Type()).Elem()
 	root := r.parseYAML([]byte(doc.fallback))
 	if root == nil {

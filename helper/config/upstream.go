@@ -216,8 +216,7 @@ func (u *Upstream) validateBackends(at section) {
 			where.backendURL(backend.URL)
 		}
 		seen[backend.URL] = true
-		item.at("weight").within(float64(backend.Weight), 0, maxWeight)
-		total += max(0, backend.Weight)
+		total += item.at("weight").weight(backend.Weight)
 	}
 	if total == 0 {
 		list.refuse("have no weight but 0, so that none would get a request: write a weight of 1 or more")
@@ -226,6 +225,15 @@ func (u *Upstream) validateBackends(at section) {
 
 // maxWeight bounds the memory of a weighted rotation.
 const maxWeight = 1000
+
+// weight checks a weight, and returns what it adds to the others: one that is refused was meant as some.
+func (s section) weight(value int) int {
+	s.within(float64(value), 0, maxWeight)
+	if s.refused[s.key] {
+		return 1
+	}
+	return value
+}
 
 func (h *Health) validate(at section) {
 	if h.Path != "" && !strings.HasPrefix(h.Path, "/") {
