@@ -72,11 +72,29 @@ func (a *Auth) validate(at section, plans map[string]Plan) {
 		at.at("providers").at(name).name(name)
 		provider.validate(at.at("providers").at(name))
 	}
+	refuseSameIssuers(a.Providers, at.at("providers"))
 	at.at("api_keys").at("header").headerName(a.APIKeys.Header)
 	validateAPIKeys(a.APIKeys.Keys, at.at("api_keys").at("keys"), plans)
 	if a.Assertion != nil {
 		a.Assertion.validate(at.at("assertion"))
 		a.refuseSameHeaders(at)
+	}
+}
+
+// refuseSameIssuers keeps apart what a token is judged by: its iss says whose it is, and one provider takes what is left.
+func refuseSameIssuers(providers map[string]Provider, at section) {
+	issuers, open := map[string]string{}, ""
+	for _, name := range sortedKeys(providers) {
+		switch p := providers[name]; {
+		case p.AllowAnyIssuer && open != "":
+			at.at(name).at("allow_any_issuer").refuse("is true for %s already, and a token with any iss can't be for both: write this one's issuer", open)
+		case p.AllowAnyIssuer:
+			open = name
+		case p.Issuer != "" && issuers[p.Issuer] != "":
+			at.at(name).at("issuer").refuse("is that of %s already, and a token's iss has to choose one: write another, or put the keys of both into one provider", issuers[p.Issuer])
+		default:
+			issuers[p.Issuer] = name
+		}
 	}
 }
 
