@@ -60,6 +60,7 @@ func (c *Config) validate(at section, routeKeys []string) {
 		c.validateRoute(&c.Routes[i], section{at.report, routeKeys[i]})
 	}
 	refuseDuplicates(c.Routes, at, routeKeys)
+	refuseConflicts(c.Routes, at, routeKeys)
 }
 
 // hidesRoutes tells whether a route may stand in an upstream that couldn't be read.

@@ -77,6 +77,16 @@ func (r *report) hidden(key string) bool {
 	return false
 }
 
+// refusedBelow tells whether a key, or one below it, has a problem.
+func (r *report) refusedBelow(key string) bool {
+	for refused := range r.refused {
+		if rest, ok := strings.CutPrefix(refused, key); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
 // above is the key that another is below of; "" is the file.
 func above(key string) string { return key[:max(0, strings.LastIndexAny(key, ".["))] }
 

@@ -1,12 +1,14 @@
 package config
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"gatehouse/helper/route"
 	"gatehouse/helper/suggest"
 )
 
@@ -25,6 +27,11 @@ func (c *Config) validateRoute(r *Route, at section) {
 	}
 	at.at("hosts").hosts(r.Hosts)
 	at.at("methods").methods(r.Methods)
+	for i, method := range r.Methods {
+		if slices.Contains(r.Methods[:i], method) {
+			at.at("methods").item(i).refuse("%s is there twice: remove one", at.at("methods").item(i).written())
+		}
+	}
 	if len(r.Headers) > 0 {
 		validateConditions(r.Headers, at.at("headers"))
 	}
@@ -105,6 +112,9 @@ func validateConditions(headers map[string]string, at section) {
 	for _, name := range sortedKeys(headers) {
 		if !tokenForm.MatchString(name) {
 			at.at(name).refuse("%q is not a header's name: write one such as X-Canary", name)
+		}
+		if strings.EqualFold(name, "Host") {
+			at.at(name).refuse("is not among the headers that are looked at here: write hosts instead")
 		}
 		if pattern, ok := strings.CutPrefix(headers[name], "~"); ok {
 			if _, err := regexp.Compile(pattern); err != nil {
@@ -192,6 +202,42 @@ func refuseDuplicates(routes []Route, at section, keys []string) {
 		conditions[condition] = here.key
 		names[r.Name] = here.key
 	}
+}
+
+// refuseConflicts finds what refuseDuplicates can't see: routes that share some of their requests. The table itself is asked,
+// so it can't be seen differently here, but only about paths that several routes have: of ten thousand few are.
+func refuseConflicts(routes []Route, at section, keys []string) {
+	having := make(map[string]int, len(routes))
+	for i := range routes {
+		having[routes[i].Path]++
+	}
+	var alike []Route
+	var alikeKeys []string
+	for i := range routes {
+		if having[routes[i].Path] > 1 {
+			alike, alikeKeys = append(alike, routes[i]), append(alikeKeys, keys[i])
+		}
+	}
+	_, err := route.New(rulesOf(alike))
+	if err == nil {
+		return
+	}
+	for _, one := range err.(interface{ Unwrap() []error }).Unwrap() { // New has joined them
+		wrong := new(route.RuleError)
+		if !errors.As(one, &wrong) || at.refusedBelow(alikeKeys[wrong.Index]) {
+			continue // what is wrong with one of its keys is reported there
+		}
+		section{at.report, alikeKeys[wrong.Index]}.refuse("%v: change its path, hosts, methods or headers, or remove it", wrong.Err)
+	}
+}
+
+// rulesOf is the part of routes that chooses one for a request.
+func rulesOf(routes []Route) []route.Rule {
+	rules := make([]route.Rule, len(routes))
+	for i, r := range routes {
+		rules[i] = route.Rule{Name: r.Name, Path: r.Path, Hosts: r.Hosts, Methods: r.Methods, Headers: r.Headers, AllowUnusualPath: r.AllowUnusualPath}
+	}
+	return rules
 }
 
 // condition is the same text for two routes that take the same requests.

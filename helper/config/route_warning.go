@@ -78,13 +78,9 @@ func implies(one, other string) bool {
 // GET alone, POST /order needs no token; and with /admin/ neither does /admin, which many services answer as they do /admin/.
 // The table itself is asked, so it can't be seen differently here.
 func warnOfOpenRest(routes []Route, at section, keys []string) {
-	rules := make([]route.Rule, len(routes))
-	for i, r := range routes {
-		rules[i] = route.Rule{Name: r.Name, Path: r.Path, Hosts: r.Hosts, Methods: r.Methods, Headers: r.Headers, AllowUnusualPath: r.AllowUnusualPath}
-	}
-	table, err := route.New(rules)
+	table, err := route.New(rulesOf(routes))
 	if err != nil {
-		return // whoever builds the routes reports it
+		return // it is refused
 	}
 	openHosts := []string{""}
 	for _, r := range routes {

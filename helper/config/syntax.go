@@ -139,7 +139,7 @@ func (s section) methods(list []string) {
 // hosts checks what a route's Host header is compared with.
 func (s section) hosts(list []string) {
 	for i, host := range list {
-		if !validHost(strings.TrimPrefix(host, "*.")) || strings.HasPrefix(host, "*.") && net.ParseIP(host[2:]) != nil {
+		if !validHost(strings.TrimPrefix(host, "*.")) || strings.Contains(host, ":") || strings.HasPrefix(host, "*.") && net.ParseIP(host[2:]) != nil {
 			s.item(i).refuse("%s is not a host: write api.example.com or *.example.com, without a port", s.item(i).written())
 		}
 	}
