@@ -61,32 +61,12 @@ func (p Process) unserved(cfg *config.Config, fetchKeys bool, use func(*gateway.
 
 // located names the file of an error, or of each of those that are joined in it, and the line where that is known.
 func located(err error, file string) error {
-	text, readErr := os.ReadFile(file)
-	if readErr != nil { // the flags are the config
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	var all config.Problems
-	for _, one := range separate(err) {
-		var problems *config.Problems
-		if !errors.As(gateway.Located(one, file, text), &problems) {
-			return fmt.Errorf("%s: %w", file, err)
+	if text, readErr := os.ReadFile(file); readErr == nil { // else the flags are the config
+		if placed := new(config.Problems); errors.As(gateway.Located(err, file, text), &placed) {
+			return placed
 		}
-		all = append(all, *problems...)
 	}
-	return &all
-}
-
-// separate takes apart what errors.Join has joined.
-func separate(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error }) // the joint itself is looked for, not what is in it
-	if !ok {
-		return []error{err}
-	}
-	var all []error
-	for _, one := range joined.Unwrap() {
-		all = append(all, separate(one)...)
-	}
-	return all
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 // letGo ends what Build started for a gateway that never runs.

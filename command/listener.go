@@ -70,7 +70,7 @@ func certificateOptions(cfg *config.Server, log *zap.Logger) certificate.Options
 func loadCertificates(o certificate.Options) (*certificate.Store, error) {
 	store, err := certificate.Load(o)
 	if err != nil {
-		return nil, &gateway.KeyError{Key: "server.tls", Err: err}
+		return nil, &gateway.KeyError{Key: "server.tls", Err: err, Remedy: "write the PEM files of a certificate and of its own key, and for client_ca that of the authority's"}
 	}
 	return store, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -58,6 +59,18 @@ func TestValidate(t *testing.T) {
 			[]string{"config.yaml:1:15: log.output: the folder of the log file: stat missing: no such file or directory, looked for at /", "1 problem;"}},
 		{"two files that aren't there", "log: {output: missing/access.log}\nserver: {tls: {certificates: [{cert: a.pem, key: b.pem}]}}\n" + minimal, 1,
 			[]string{"config.yaml:1:15: log.output: ", "config.yaml:2:10: server.tls: ", "2 problems;"}},
+		{"an upstream's authority that isn't there", strings.Replace(minimal, "    route", "    tls: {ca: none.pem}\n    route", 1), 1,
+			[]string{"config.yaml:4:15: upstreams.order.tls.ca: open none.pem: no such file or directory, looked for at /", "1 problem;"}},
+		{"files of no use, all of them", "server: {tls: {certificates: [{cert: config.yaml, key: config.yaml}]}}\n" +
+			"auth: {revoked: {file: config.yaml}, assertion: {key_file: config.yaml}, providers: {\n  a: {issuer: a, algorithms: [ES256], public_key_file: config.yaml},\n" +
+			"  b: {issuer: b, algorithms: [ES256], jwks_file: config.yaml}}}\n" +
+			strings.Replace(minimal, "    route", "    tls: {ca: config.yaml, cert: config.yaml, key: rsa.pem}\n    route", 1), 1,
+			[]string{"config.yaml:1:10: server.tls: ", "config.yaml:2:24: auth.revoked.file: ", "config.yaml:2:60: auth.assertion.key_file: ", ": make one with gatehouse keys new",
+				"config.yaml:3:56: auth.providers.a.public_key_file: ", ": write a file of public keys", "config.yaml:4:50: auth.providers.b.jwks_file: ",
+				"config.yaml:8:15: upstreams.order.tls.ca: config.yaml has no PEM certificate: write the file of the authority's",
+				"config.yaml:8:34: upstreams.order.tls.cert: config.yaml with the key rsa.pem: ", ": write the PEM files of a certificate", "7 problems;"}},
+		{"a file of API keys with two mistakes", "auth: {api_keys: {file: keys.yaml}}\n" + minimal, 1,
+			[]string{"config.yaml:1:25: auth.api_keys.file: keys.yaml:1:4: ", "config.yaml:1:25: auth.api_keys.file: keys.yaml:2:21: ", "4 problems;"}},
 		{"a hundred problems at once", hundred.String() + minimal, 1, []string{"wrong_00", "wrong_99", "100 problems; nothing was started"}},
 	}
 	for _, test := range tests {
@@ -66,7 +79,7 @@ func TestValidate(t *testing.T) {
 			if err := os.WriteFile("config.yaml", []byte(test.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile("rsa.pem", rsaKey, 0o600); err != nil {
+			if err := errors.Join(os.WriteFile("rsa.pem", rsaKey, 0o600), os.WriteFile("keys.yaml", []byte("- {ida: ada}\n- {id: eve, sha256: 1}\n"), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			code, stdout, stderr := call(t, "validate", "config.yaml")

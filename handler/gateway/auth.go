@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -23,17 +24,13 @@ type auth struct {
 	minter  *assertion.Minter // nil: no assertions are made
 }
 
-func (b *builder) buildAuth() (err error) {
-	if b.auth.tokens, err = b.tokens(); err != nil {
-		return err
-	}
-	if b.auth.apiKeys, err = b.apiKeys(); err != nil {
-		return err
-	}
-	if b.auth.minter, err = b.minter(); err != nil {
-		return err
-	}
-	return b.revocations()
+// buildAuth joins the errors of all that can't be read.
+func (b *builder) buildAuth() error {
+	var tokensErr, apiKeysErr, minterErr error
+	b.auth.tokens, tokensErr = b.tokens()
+	b.auth.apiKeys, apiKeysErr = b.apiKeys()
+	b.auth.minter, minterErr = b.minter()
+	return errors.Join(tokensErr, apiKeysErr, minterErr, b.revocations())
 }
 
 // hasAPIKeys says whether a configuration knows callers by API keys.

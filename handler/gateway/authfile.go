@@ -52,11 +52,11 @@ func (b *builder) apiKeys() (*apikey.Store, error) {
 	store, err := shared(b, "api keys "+same, func() (*apikey.Store, func(), error) {
 		own, err := keysOf(section.Keys)
 		if err != nil {
-			return nil, nil, &KeyError{at + ".keys", err}
+			return nil, nil, &KeyError{Key: at + ".keys", Err: err}
 		}
 		store, err := apikey.NewStore(own)
 		if err != nil {
-			return nil, nil, &KeyError{at + ".keys", err}
+			return nil, nil, &KeyError{Key: at + ".keys", Err: err}
 		}
 		b.deps.Observer.Clients(store.IDs())
 		if section.File == "" {
@@ -78,7 +78,7 @@ func (b *builder) apiKeys() (*apikey.Store, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, nil, &KeyError{at + ".file", err}
+			return nil, nil, &KeyError{at + ".file", err, "write the file of a list of keys such as - {id: ada, sha256: ...}, no two alike"}
 		}
 		return store, end, nil
 	})
@@ -112,7 +112,7 @@ func (b *builder) revocations() error {
 			return err
 		})
 		if err != nil {
-			return nil, nil, &KeyError{"auth.revoked.file", err}
+			return nil, nil, &KeyError{"auth.revoked.file", err, "write one entry a line"}
 		}
 		return list, func() { end(); list.SetFile(path, nil) }, nil
 	})
@@ -139,7 +139,7 @@ func (b *builder) minter() (*assertion.Minter, error) {
 			return keyring.Rotate(private)
 		})
 		if err != nil {
-			return nil, nil, &KeyError{"auth.assertion.key_file", err}
+			return nil, nil, &KeyError{"auth.assertion.key_file", err, "make one with gatehouse keys new --alg EdDSA"}
 		}
 		return keyring, end, nil
 	})

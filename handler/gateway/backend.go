@@ -24,13 +24,14 @@ type backendMaker struct {
 }
 
 func (b *builder) backendMaker(name, url string, u config.Upstream) (*backendMaker, error) {
-	files, err := readTLS(u.TLS)
+	at := "upstreams." + name + ".tls"
+	files, err := readTLS(at, u.TLS)
 	if err != nil {
-		return nil, fmt.Errorf(".tls.%w", err)
+		return nil, err
 	}
-	tlsConfig, err := files.config(u.TLS)
+	tlsConfig, err := files.config(at, u.TLS)
 	if err != nil {
-		return nil, fmt.Errorf(".tls.%w", err)
+		return nil, err
 	}
 	return &backendMaker{
 		key: fmt.Sprintf("backend %s %s %v %v %v %x", name, url, u.Timeouts, u.Connections, u.TLS, files.hash()),
@@ -62,7 +63,7 @@ func (m *backendMaker) at(address netip.Addr) (*upstream.Backend, error) {
 func (m *backendMaker) with(o transport.Options) (*upstream.Backend, *transport.Lane, error) {
 	made, err := upstream.NewBackend(m.url, nil)
 	if err != nil {
-		return nil, nil, fmt.Errorf(": %w", err)
+		return nil, nil, err
 	}
 	lane := transport.NewLane(o, made.Target)
 	made.Transport = lane

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -52,9 +53,7 @@ func (b *builder) build() (err error) {
 	s.access = b.deps.Access(cfg)
 	s.clients = clientip.NewResolver(prefixes(cfg.Server.TrustedProxies))
 	s.writeIdle = time.Duration(cfg.Server.Timeouts.WriteIdle)
-	if err = b.buildAuth(); err != nil {
-		return err
-	}
+	problems := b.buildAuth() // of files: they are said together
 	if err = b.buildLimitStore(); err != nil {
 		return err
 	}
@@ -70,9 +69,10 @@ func (b *builder) build() (err error) {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
-		if err := b.upstream(name); err != nil {
-			return fmt.Errorf("upstreams.%s%w", name, err)
-		}
+		problems = errors.Join(problems, b.upstream(name))
+	}
+	if problems != nil {
+		return problems
 	}
 	rules := make([]route.Rule, len(cfg.Routes))
 	routes := make([]middleware.Route, len(cfg.Routes))

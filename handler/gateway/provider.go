@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,11 +19,13 @@ import (
 // that change no provider, and so does what it remembers.
 func (b *builder) tokens() (*token.Cache, error) {
 	var providers []token.Provider
+	var unread error
 	for _, name := range slices.Sorted(maps.Keys(b.cfg.Auth.Providers)) {
 		p := b.cfg.Auth.Providers[name]
 		keys, err := b.keySource(name, p)
 		if err != nil {
-			return nil, err
+			unread = errors.Join(unread, err)
+			continue
 		}
 		keep(b, b.deps.Observer.Provider(name))
 		providers = append(providers, token.Provider{
@@ -30,6 +33,9 @@ func (b *builder) tokens() (*token.Cache, error) {
 			Leeway: time.Duration(p.Leeway), MaxLifetime: time.Duration(p.MaxLifetime), ScopeClaim: p.ScopeClaim, PlanClaim: p.PlanClaim,
 			Headers: p.Headers, ForwardToken: p.ForwardToken, Source: keys,
 		})
+	}
+	if unread != nil {
+		return nil, unread
 	}
 	verifier, err := token.NewVerifier(providers)
 	if err != nil {
@@ -49,7 +55,7 @@ func (b *builder) keySource(name string, p config.Provider) (token.KeySource, er
 	case p.Secret != "":
 		key, err := keyset.NewSecret("", "", []byte(p.Secret))
 		if err != nil {
-			return nil, &KeyError{at + ".secret", err}
+			return nil, &KeyError{Key: at + ".secret", Err: err}
 		}
 		return keyset.NewSet(key), nil
 	case p.PublicKeyFile != "":
@@ -75,7 +81,7 @@ func (b *builder) fileSource(name, key, path string, algorithms []string, read f
 		err = file.Fit(algorithms)
 	}
 	if err != nil {
-		return nil, &KeyError{key, err}
+		return nil, &KeyError{key, err, "write a file of public keys that the algorithms are for: PEM for public_key_file, a JSON Web Key Set for jwks_file"}
 	}
 	return file, nil
 }

@@ -143,8 +143,7 @@ func (r *Reloader) try(done *Reload) (*config.Config, config.Changes, error) {
 	changes := config.Diff(r.running, next)
 	switch {
 	case len(changes.Restart) > 0:
-		only := errors.New("can't change while the gateway runs: restart it, or put the old value back; nothing was changed")
-		return nil, changes, config.Locate(r.options.Path, content, only, changes.Restart...)
+		return nil, changes, config.Locate(r.options.Path, content, restarts(changes.Restart)...)
 	case changes.None() && done.Trigger == "file":
 		return next, changes, nil
 	}
@@ -154,6 +153,14 @@ func (r *Reloader) try(done *Reload) (*config.Config, config.Changes, error) {
 		}
 	}
 	return next, changes, Located(r.options.Gateway.Load(next), r.options.Path, content)
+}
+
+func restarts(keys []string) []config.Found {
+	found := make([]config.Found, len(keys))
+	for i, key := range keys {
+		found[i] = config.Found{Key: key, Message: "can't change while the gateway runs: restart it, or put the old value back; nothing was changed"}
+	}
+	return found
 }
 
 func (r *Reloader) record(done Reload) {

@@ -14,8 +14,8 @@ import (
 // tlsFiles are the contents of the files of an upstream's TLS section.
 type tlsFiles struct{ ca, cert, key []byte }
 
-// readTLS reads them; errors begin with the key.
-func readTLS(c config.UpstreamTLS) (f tlsFiles, err error) {
+// readTLS reads them. Its error joins a KeyError for each that can't be; at is the key of the section.
+func readTLS(at string, c config.UpstreamTLS) (f tlsFiles, err error) {
 	for _, file := range []struct {
 		key, path string
 		into      *[]byte
@@ -23,11 +23,13 @@ func readTLS(c config.UpstreamTLS) (f tlsFiles, err error) {
 		if file.path == "" {
 			continue
 		}
-		if *file.into, err = os.ReadFile(file.path); err != nil {
-			return f, fmt.Errorf("%s: %w", file.key, err)
+		content, readErr := os.ReadFile(file.path)
+		if readErr != nil {
+			err = errors.Join(err, &KeyError{Key: at + "." + file.key, Err: readErr})
 		}
+		*file.into = content
 	}
-	return f, nil
+	return f, err
 }
 
 // hash tells two contents apart.
@@ -39,21 +41,22 @@ func (f tlsFiles) hash() []byte {
 	return h.Sum(nil)
 }
 
-// config is the client's side of TLS; errors begin with the key.
-func (f tlsFiles) config(c config.UpstreamTLS) (*tls.Config, error) {
-	out := &tls.Config{ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify, MinVersion: tls.VersionTLS12} //nolint:gosec // the operator asked for it by name
+// config is the client's side of TLS; its error joins a KeyError for each file of no use.
+func (f tlsFiles) config(at string, c config.UpstreamTLS) (out *tls.Config, err error) {
+	out = &tls.Config{ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify, MinVersion: tls.VersionTLS12} //nolint:gosec // the operator asked for it by name
 	if f.ca != nil {
 		out.RootCAs = x509.NewCertPool()
 		if !out.RootCAs.AppendCertsFromPEM(f.ca) {
-			return nil, errors.New("ca: " + c.CA + " has no PEM certificate")
+			err = &KeyError{at + ".ca", fmt.Errorf("%s has no PEM certificate", c.CA), "write the file of the authority's"}
 		}
 	}
 	if f.cert != nil {
-		pair, err := tls.X509KeyPair(f.cert, f.key)
-		if err != nil {
-			return nil, fmt.Errorf("cert: %w", err)
+		pair, pairErr := tls.X509KeyPair(f.cert, f.key)
+		if pairErr != nil {
+			wrong := fmt.Errorf("%s with the key %s: %w", c.Cert, c.Key, pairErr)
+			err = errors.Join(err, &KeyError{at + ".cert", wrong, "write the PEM files of a certificate and of its own key"})
 		}
 		out.Certificates = []tls.Certificate{pair}
 	}
-	return out, nil
+	return out, err
 }

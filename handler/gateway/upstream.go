@@ -21,7 +21,7 @@ type builtUpstream struct {
 	observer UpstreamObserver
 }
 
-// upstream compiles one upstream; its errors begin with the rest of the key.
+// upstream compiles one upstream.
 func (b *builder) upstream(name string) error {
 	u := b.cfg.Upstreams[name]
 	built := &builtUpstream{}
@@ -32,7 +32,7 @@ func (b *builder) upstream(name string) error {
 	built.observer = keep(b, b.deps.Observer.Upstream(name, func() int { return int(built.breaker.State()) }))
 	if u.Limit.Rate.Events > 0 {
 		if built.limit, err = newLimit("upstream:"+name, u.Limit.Rate, u.Limit.Burst, middleware.Together("upstream:"+name), ""); err != nil {
-			return fmt.Errorf(".limit: %w", err)
+			return fmt.Errorf("upstreams.%s.limit: %w", name, err)
 		}
 	}
 	budget, err := shared(b, fmt.Sprintf("budget %s %v", name, u.Retry.Budget), func() (*retry.Budget, func(), error) {

@@ -67,7 +67,7 @@ func TestLoadReportsAFileThatCannotBeRead(t *testing.T) {
 		{"a missing file", filepath.Join(folder, "none.yaml"), filepath.Join(folder, "none.yaml") + ": can't be read: no such file or directory: put it there, or correct the path"},
 		{"a missing file with a relative path", "none.yaml",
 			"none.yaml: can't be read: no such file or directory, looked for at " + filepath.Join(here, "none.yaml") + ": a relative path begins in the working directory; put the file there, or write an absolute path"},
-		{"a folder", folder, folder + ": can't be read: is a directory"},
+		{"a folder", folder, folder + ": can't be read: is a directory: write the path of a file that can be read"},
 		{"a file that is too large", large, large + ":1:1: is larger than 4 MiB: is it a config file?"},
 	}
 	for _, test := range tests {

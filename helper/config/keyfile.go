@@ -26,26 +26,36 @@ func ParseAPIKeys(name string, text []byte, plans map[string]Plan) ([]APIKey, er
 	return keys, nil
 }
 
-// Locate is the problem that each of the keys has, found only after the file was parsed, with its line: a file that it names
-// can't be read, for example. Where text doesn't have a key, the line is that of what would have it. The error is a *Problems.
-func Locate(name string, text []byte, err error, keys ...string) error {
+// Found is a problem that a key of a file has, found only after the file was parsed.
+type Found struct{ Key, Message string }
+
+// Locate gives problems their lines: a file that a key names can't be used, for example. Where text doesn't have a key, the line
+// is that of what would have it. The error is a *Problems.
+func Locate(name string, text []byte, found ...Found) error {
 	r := newReport(name)
 	if root := r.parseYAML(text); root != nil {
 		anything := func(string) (string, bool) { return "", true }
 		newDecoder(r, anything).decode(root, nil, reflect.ValueOf(&Config{}).Elem(), place{})
 	}
-	r = &report{file: name, marks: r.marks, refused: map[string]bool{}}
-	for _, key := range keys {
-		section{r, key}.refuse("%v%s", err, LookedFor(err))
+	r.problems = nil
+	for _, f := range found {
+		where := r.place(f.Key)
+		r.add(where.line, where.column, f.Key, f.Message)
 	}
 	return r.err()
 }
 
-// LookedFor completes an error about a file that isn't there with where a relative path led, and is "" for every other.
+// LookedFor completes an error about a file with what can be done, and one about a file that isn't there with where a relative path
+// led. It is "" for every other error.
 func LookedFor(err error) string {
 	missing := new(fs.PathError)
-	if !errors.As(err, &missing) || !errors.Is(missing, fs.ErrNotExist) {
+	switch {
+	case !errors.As(err, &missing):
 		return ""
+	case errors.Is(missing, fs.ErrPermission):
+		return ": let the user that gatehouse runs as read it"
+	case !errors.Is(missing, fs.ErrNotExist):
+		return ": write the path of a file that can be read"
 	}
 	if filepath.IsAbs(missing.Path) {
 		return ": put it there, or correct the path"

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,11 +41,11 @@ func TestLocate(t *testing.T) {
 		"auth.providers.identity.jwks_file":       "c.yaml:3:5: auth.providers.identity.jwks_file: is gone",
 		"upstreams.order":                         "c.yaml:1:1: upstreams.order: is gone",
 	} {
-		if got := Locate("c.yaml", text, errors.New("is gone"), key).Error(); got != want {
+		if got := Locate("c.yaml", text, Found{key, "is gone"}).Error(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := Locate("c.yaml", []byte("{"), errors.New("is gone"), "auth").Error(); got != "c.yaml:1:1: auth: is gone" {
+	if got := Locate("c.yaml", []byte("{"), Found{"auth", "is gone"}).Error(); got != "c.yaml:1:1: auth: is gone" {
 		t.Errorf("of a text that isn't YAML: %q", got)
 	}
 }

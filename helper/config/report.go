@@ -90,6 +90,16 @@ func (r *report) refusedBelow(key string) bool {
 // above is the key that another is below of; "" is the file.
 func above(key string) string { return key[:max(0, strings.LastIndexAny(key, ".["))] }
 
+// place is where a key stands, or what it would be in.
+func (r *report) place(key string) mark {
+	for ; key != ""; key = above(key) {
+		if found, ok := r.marks[key]; ok {
+			return found
+		}
+	}
+	return mark{line: 1, column: 1}
+}
+
 // err is the problems in order, or nil.
 func (r *report) err() error {
 	if len(r.problems) == 0 {
@@ -132,13 +142,7 @@ func (s section) refuse(format string, args ...any) {
 	if s.refused[s.key] || s.hidden(s.key) {
 		return
 	}
-	where := mark{line: 1, column: 1}
-	for key := s.key; key != ""; key = above(key) {
-		if found, ok := s.marks[key]; ok {
-			where = found
-			break
-		}
-	}
+	where := s.place(s.key)
 	s.add(where.line, where.column, s.key, fmt.Sprintf(format, args...))
 }
 
