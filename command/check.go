@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"go.uber.org/zap"
 
@@ -16,26 +15,10 @@ import (
 )
 
 // compile builds the gateway that cfg describes, which finds what the text alone doesn't show (a key file or a
-// certificate that can't be read, two routes for the same requests), tries its server.tests, and takes it apart again. The log
-// file isn't opened, since that would make it, but its folder has to be there.
+// certificate of no use), tries its server.tests, and takes it apart again. The log file isn't opened, since that would make it.
 func (p Process) compile(cfg *config.Config) error {
 	_, certificateErr := loadCertificates(certificateOptions(&cfg.Server, zap.NewNop()))
-	return errors.Join(p.unserved(cfg, false, func(gate *gateway.Gateway) error { return p.holds(cfg, gate) }), certificateErr, checkLogFolder(cfg.Log.Output))
-}
-
-func checkLogFolder(output string) error {
-	if output == "stdout" || output == "stderr" {
-		return nil
-	}
-	folder := filepath.Dir(output)
-	info, err := os.Stat(folder)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is not a folder", folder)
-	}
-	if err != nil {
-		return &gateway.KeyError{Key: "log.output", Err: fmt.Errorf("the folder of the log file: %w", err)}
-	}
-	return nil
+	return errors.Join(p.unserved(cfg, false, func(gate *gateway.Gateway) error { return p.holds(cfg, gate) }), certificateErr)
 }
 
 // unserved builds the gateway that cfg describes, for use, and takes it apart again. It serves nothing and asks no host,

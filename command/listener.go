@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 
 	"go.uber.org/zap"
 
@@ -43,7 +42,7 @@ func certificates(cfg *config.Server, log *zap.Logger) (*certificate.Store, erro
 	if a := cfg.TLS.ACME; len(a.Hosts) > 0 {
 		issuer, err := acme.New(acme.Options{Hosts: a.Hosts, Email: a.Email, Directory: a.Directory, Cache: a.Cache})
 		if err != nil {
-			return nil, fmt.Errorf("server.tls.acme: %w", err)
+			return nil, &gateway.KeyError{Key: "server.tls.acme", Err: err}
 		}
 		o.Issue = issuer.Certificate
 	}

@@ -115,7 +115,7 @@ func TestARenewedCertificateIsLogged(t *testing.T) {
 func TestCertificatesThatCantBeReadAreFoundBeforeServing(t *testing.T) {
 	cert, _, _ := certificateFiles(t)
 	for _, test := range []struct{ name, tls, want string }{
-		{"a missing key", fmt.Sprintf("{certificates: [{cert: %q, key: missing.key}]}", cert), "server.tls: reading missing.key"},
+		{"a missing key", fmt.Sprintf("{certificates: [{cert: %q, key: missing.key}]}", cert), "server.tls.certificates[0].key: open missing.key"},
 		{"a CA that isn't one", fmt.Sprintf("{certificates: [{cert: %q, key: %q}], client_ca: %q}", cert, cert, cert), "server.tls: certificate "},
 	} {
 		path := file(t, "config.yaml", "server: {tls: "+test.tls+"}\nupstreams: {order: {url: http://127.0.0.1:1, route: {auth: none}}}\n")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gatehouse/handler/gateway"
 	"gatehouse/helper/config"
 	"gatehouse/helper/handover"
 )
@@ -76,7 +77,7 @@ func (p Process) serveConfig(file string, routes []string) (*config.Config, stri
 		cfg, err := routeConfig(routes)
 		return cfg, flagSource, err
 	}
-	cfg, source, err := p.loadConfig(file)
+	cfg, source, err := p.loadConfig(file, gateway.FileCheck())
 	var none noConfigError
 	if errors.As(err, &none) {
 		return nil, "", fmt.Errorf(`%w. What next:

@@ -38,12 +38,12 @@ func configFile(named string) (string, error) {
 }
 
 // loadConfig loads the file that was named, or the usual one, and says which it was.
-func (p Process) loadConfig(named string) (*config.Config, string, error) {
+func (p Process) loadConfig(named string, more ...config.Check) (*config.Config, string, error) {
 	file, err := configFile(named)
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, err := config.Load(file, p.LookupEnv, gateway.FilterCheck(p.Filters))
+	cfg, err := config.Load(file, p.LookupEnv, append(more, gateway.FilterCheck(p.Filters))...)
 	return cfg, file, err
 }
 

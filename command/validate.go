@@ -30,7 +30,7 @@ are none, it warns of what is allowed and seldom meant, such as routes that are 
 			if err != nil {
 				return err
 			}
-			cfg, warnings, err := config.Review(file, p.LookupEnv, gateway.FilterCheck(p.Filters))
+			cfg, warnings, err := config.Review(file, p.LookupEnv, gateway.FilterCheck(p.Filters), gateway.FileCheck())
 			if err != nil {
 				return err
 			}

@@ -58,7 +58,16 @@ func TestValidate(t *testing.T) {
 		{"a log file in a folder that isn't there", "log: {output: missing/access.log}\n" + minimal, 1,
 			[]string{"config.yaml:1:15: log.output: the folder of the log file: stat missing: no such file or directory, looked for at /", "1 problem;"}},
 		{"two files that aren't there", "log: {output: missing/access.log}\nserver: {tls: {certificates: [{cert: a.pem, key: b.pem}]}}\n" + minimal, 1,
-			[]string{"config.yaml:1:15: log.output: ", "config.yaml:2:10: server.tls: ", "2 problems;"}},
+			[]string{"config.yaml:1:15: log.output: ", "config.yaml:2:38: server.tls.certificates[0].cert: open a.pem: ", "config.yaml:2:50: server.tls.certificates[0].key: open b.pem: ", "3 problems;"}},
+		{"files that aren't there, beside another mistake", "auth: {providers: {\n  r: {issuer: me, algorithms: [ES256], public_key_file: nope.pem},\n  j: {issuer: you, algorithms: [ES256], jwks_file: nope.json}},\n" +
+			"  api_keys: {file: k.yaml}, revoked: {file: r.txt}, assertion: {key_file: a.pem}}\n" +
+			"server: {tests: t.yaml, h2c: perhaps, tls: {certificates: [{cert: a.crt, key: .}], client_ca: b.pem}}\nlog: {output: config.yaml/log}\n" +
+			strings.Replace(minimal, "    route", "    tls: {ca: c.pem, cert: c.crt, key: c.key}\n    route", 1), 1,
+			[]string{"config.yaml:2:57: auth.providers.r.public_key_file: open nope.pem: no such file or directory, looked for at /", "config.yaml:3:52: auth.providers.j.jwks_file: ",
+				"config.yaml:4:20: auth.api_keys.file: open k.yaml: ", "config.yaml:4:45: auth.revoked.file: ", "config.yaml:4:75: auth.assertion.key_file: ", "config.yaml:5:17: server.tests: ",
+				"config.yaml:5:30: server.h2c: ", "config.yaml:5:67: server.tls.certificates[0].cert: ", "server.tls.certificates[0].key: read .: is a directory: write the path of a file",
+				"config.yaml:5:95: server.tls.client_ca: ", "config.yaml:6:15: log.output: the folder of the log file: config.yaml is not a folder",
+				"config.yaml:10:15: upstreams.order.tls.ca: open c.pem: ", "config.yaml:10:28: upstreams.order.tls.cert: ", "config.yaml:10:40: upstreams.order.tls.key: ", "14 problems;"}},
 		{"an upstream's authority that isn't there", strings.Replace(minimal, "    route", "    tls: {ca: none.pem}\n    route", 1), 1,
 			[]string{"config.yaml:4:15: upstreams.order.tls.ca: open none.pem: no such file or directory, looked for at /", "1 problem;"}},
 		{"files of no use, all of them", "server: {tls: {certificates: [{cert: config.yaml, key: config.yaml}]}}\n" +
@@ -91,8 +100,9 @@ func TestValidate(t *testing.T) {
 			if code == 0 {
 				return
 			}
-			if served, _, stderr := call(t, "serve", "--config", "config.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"); served != 1 {
-				t.Errorf("serve ended with %d, want 1 too: %s", served, stderr)
+			served, _, stderr := call(t, "serve", "--config", "config.yaml", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+			if served != 1 || !strings.Contains(stderr, "config.yaml:") {
+				t.Errorf("serve ended with %d, want 1 too and the place: %s", served, stderr)
 			}
 		})
 	}

@@ -33,9 +33,6 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		s.handover = &handover.Handover{}
 	}
 	cfg := s.config
-	if err := checkLogFolder(cfg.Log.Output); err != nil {
-		return located(err, s.source)
-	}
 	log, err := p.openLog(cfg.Log)
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
@@ -54,7 +51,7 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 
 	secure, err := certificates(&cfg.Server, log.Zap())
 	if err != nil {
-		return err
+		return located(err, s.source)
 	}
 	tracing, flush, err := p.newTracing(cfg.Tracing, log.Zap())
 	if err != nil {

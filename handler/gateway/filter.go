@@ -12,8 +12,8 @@ import (
 )
 
 // FilterCheck judges filters as Load does: by the built-in ones and by own.
-func FilterCheck(own []filter.Factory) config.FilterCheck {
-	return func(cfg *config.Config) func(*config.Route, string) error {
+func FilterCheck(own []filter.Factory) config.Check {
+	return config.Check{Filter: func(cfg *config.Config) func(*config.Route, string) error {
 		registry, err := newRegistry(builtin.Options{Identity: identityHeaders(cfg)}, own)
 		return func(r *config.Route, item string) error {
 			if err != nil {
@@ -21,7 +21,7 @@ func FilterCheck(own []filter.Factory) config.FilterCheck {
 			}
 			return registry.Check(r.Name, r.Auth, item)
 		}
-	}
+	}}
 }
 
 func newRegistry(o builtin.Options, own []filter.Factory) (*filter.Registry, error) {

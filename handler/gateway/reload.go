@@ -134,8 +134,10 @@ func (r *Reloader) try(done *Reload) (*config.Config, config.Changes, error) {
 	if err != nil {
 		return nil, config.Changes{}, fmt.Errorf("reading the config: %w", err)
 	}
-	next, err := config.Parse(r.options.Path, content, r.options.Env, FilterCheck(r.options.Gateway.deps.Filters))
-	if err != nil {
+	filters := FilterCheck(r.options.Gateway.deps.Filters)
+	next, err := config.Parse(r.options.Path, content, r.options.Env, filters)
+	if err != nil { // once more, for a report with the files that aren't there: they don't matter to a file that changes nothing
+		_, err = config.Parse(r.options.Path, content, r.options.Env, filters, FileCheck())
 		return nil, config.Changes{}, err
 	}
 	next = r.options.Adjust(next)

@@ -194,6 +194,18 @@ func TestReloader(t *testing.T) {
 		t.Error("the running config doesn't serve any more")
 	}
 
+	missing := "auth: {revoked: {file: " + file + ".txt}, assertion: {key_file: " + file + ".pem}}\n"
+	for mistake, says := range map[string]string{"": "", "sever: {}\n": ":2:1: sever: is not a key"} { // all of them, whatever else is wrong
+		write(missing + mistake + text)
+		next(gateway.ReloadFailure)
+		got := strings.Join(r.Status().Rejected.Problems, "\n")
+		for _, want := range []string{":1:24: auth.revoked.file: open ", ": auth.assertion.key_file: open ", says} {
+			if !strings.Contains(got, want) {
+				t.Errorf("two files that aren't there are reported as %s, want %s", got, want)
+			}
+		}
+	}
+
 	write(text)
 	next(gateway.ReloadUnchanged)
 	if status := r.Status(); status.Hash != hash || status.Rejected != nil {

@@ -74,6 +74,8 @@ func (a *Auth) validate(at section, plans map[string]Plan) {
 	}
 	refuseSameIssuers(a.Providers, at.at("providers"))
 	at.at("api_keys").at("header").headerName(a.APIKeys.Header)
+	at.at("api_keys").at("file").file(a.APIKeys.File)
+	at.at("revoked").at("file").file(a.Revoked.File)
 	validateAPIKeys(a.APIKeys.Keys, at.at("api_keys").at("keys"), plans)
 	if a.Assertion != nil {
 		a.Assertion.validate(at.at("assertion"))
@@ -118,6 +120,7 @@ const leastTTL = 5
 
 func (a *Assertion) validate(at section) {
 	at.at("header").headerName(a.Header)
+	at.at("key_file").file(a.KeyFile)
 	if a.TTL < seconds(leastTTL) {
 		at.at("ttl").refuse("%s is too short: write %ds or more", at.at("ttl").written(), leastTTL)
 	}

@@ -53,7 +53,7 @@ func LookedFor(err error) string {
 	case !errors.As(err, &missing):
 		return ""
 	case errors.Is(missing, fs.ErrPermission):
-		return ": let the user that gatehouse runs as read it"
+		return ": give the user that gatehouse runs as the right to it"
 	case !errors.Is(missing, fs.ErrNotExist):
 		return ": write the path of a file that can be read"
 	}

@@ -20,12 +20,17 @@ import (
 // maxFileSize bounds what a mistaken --config can make the process read.
 const maxFileSize = 4 << 20
 
-// FilterCheck gives, for one configuration, the function that says what is wrong with an item of a route's list of filters.
-// This package doesn't know which filters there are.
-type FilterCheck func(*Config) func(r *Route, item string) error
+// Check judges what this package doesn't know, so that all problems are in one report. What is nil isn't looked at.
+type Check struct {
+	// Filter gives, for one configuration, the function that says what is wrong with an item of a route's list of filters. Its
+	// errors complete "KEY: " and don't show secrets.
+	Filter func(*Config) func(r *Route, item string) error
+	// File and Folder say why a file that a key names can't be read, or why the folder of one that is written isn't there.
+	File, Folder func(path string) error
+}
 
 // Load reads and parses the file at path; see Parse. That the file can't be read is a *Problems too.
-func Load(path string, env func(string) (string, bool), checks ...FilterCheck) (*Config, error) {
+func Load(path string, env func(string) (string, bool), checks ...Check) (*Config, error) {
 	text, err := readFile(path)
 	if err != nil {
 		return nil, unreadable(path, err)
@@ -56,14 +61,14 @@ func readFile(path string) ([]byte, error) {
 // ${NAME}, ${NAME:-fallback} and $$ (a plain $) are replaced in values, after the text is parsed: a value from the environment
 // is always one scalar, whatever it contains. In a plain scalar it may become a number (max: ${N}); a quoted one stays a text.
 //
-// The items of a route's filters have to pass all checks; their errors complete "KEY: " and don't show secrets.
-func Parse(name string, text []byte, env func(string) (string, bool), checks ...FilterCheck) (*Config, error) {
+// Without checks nothing but text and env is looked at.
+func Parse(name string, text []byte, env func(string) (string, bool), checks ...Check) (*Config, error) {
 	c, _, err := parse(name, text, env, checks)
 	return c, err
 }
 
 // Review is Load, and says what else may not be meant: warnings, sorted like problems. They are right to have all the same.
-func Review(path string, env func(string) (string, bool), checks ...FilterCheck) (*Config, Problems, error) {
+func Review(path string, env func(string) (string, bool), checks ...Check) (*Config, Problems, error) {
 	text, err := readFile(path)
 	if err != nil {
 		return nil, nil, unreadable(path, err)
@@ -81,7 +86,7 @@ type places struct {
 	routeKeys []string
 }
 
-func parse(name string, text []byte, env func(string) (string, bool), checks []FilterCheck) (*Config, places, error) {
+func parse(name string, text []byte, env func(string) (string, bool), checks []Check) (*Config, places, error) {
 	r := newReport(name)
 	r.marks = make(map[string]mark, bytes.Count(text, []byte(":")))
 	root := r.parseYAML(text)
@@ -95,8 +100,11 @@ func parse(name string, text []byte, env func(string) (string, bool), checks []F
 		return nil, places{}, r.err()
 	}
 	routeKeys := c.resolve(r)
+	r.checks = checks
 	for _, check := range checks {
-		r.filterChecks = append(r.filterChecks, check(c))
+		if check.Filter != nil {
+			r.filterChecks = append(r.filterChecks, check.Filter(c))
+		}
 	}
 	c.validate(section{r, ""}, routeKeys)
 	if err := r.err(); err != nil {

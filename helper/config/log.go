@@ -2,6 +2,7 @@ package config
 
 import (
 	"net"
+	"path/filepath"
 )
 
 // Log is the section `log`.
@@ -83,7 +84,9 @@ type Redis struct {
 func (l *Log) validate(at section) {
 	at.at("level").oneOf(l.Level, "debug", "info", "warn", "error")
 	at.at("format").oneOf(l.Format, "json", "console")
-	at.at("output").needed(l.Output, "stdout, stderr or a file's path")
+	if output := at.at("output"); output.needed(l.Output, "stdout, stderr or a file's path") && l.Output != "stdout" && l.Output != "stderr" {
+		output.folder(filepath.Dir(l.Output))
+	}
 	rotate := at.at("rotate")
 	if l.Rotate.MaxSize < 1<<20 {
 		rotate.at("max_size").refuse("%s is too small: write 1MiB or more", rotate.at("max_size").written())

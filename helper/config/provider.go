@@ -101,6 +101,8 @@ func (p *Provider) validateKeys(at section) {
 	if p.Secret != "" && len(p.Secret) < 32 {
 		at.at("secret").refuse("has %d bytes and needs 32 or more: make one with `openssl rand -base64 32`", len(p.Secret))
 	}
+	at.at("public_key_file").file(p.PublicKeyFile)
+	at.at("jwks_file").file(p.JWKSFile)
 	if p.JWKSURL != "" {
 		at.at("jwks_url").webURL(p.JWKSURL)
 	}

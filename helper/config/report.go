@@ -19,6 +19,7 @@ type report struct {
 	refused  map[string]bool // keys with a problem: what follows from it needs no second one
 	unread   map[string]bool // those whose value couldn't be read, so that nothing is known of what is below them
 
+	checks       []Check
 	filterChecks []func(*Route, string) error
 }
 

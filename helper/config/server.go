@@ -106,6 +106,7 @@ func (s *Server) validate(at section) {
 	if s.ProxyProtocol && (len(s.TrustedProxies) == 0 || strings.HasPrefix(s.Listen, "unix:")) {
 		at.at("proxy_protocol").refuse("has no effect without trusted_proxies on a HOST:PORT listener, as it is read from them only: write their addresses, or remove it")
 	}
+	at.at("tests").file(s.Tests)
 	timeouts := at.at("timeouts")
 	timeouts.at("read_header").positive(s.Timeouts.ReadHeader)
 	timeouts.at("idle").positive(s.Timeouts.Idle)
@@ -121,7 +122,10 @@ func (t *ServerTLS) validate(at section) {
 		item := at.at("certificates").item(i)
 		item.at("cert").needed(certificate.Cert, "the file of the certificate chain")
 		item.at("key").needed(certificate.Key, "the file of its private key")
+		item.at("cert").file(certificate.Cert)
+		item.at("key").file(certificate.Key)
 	}
+	at.at("client_ca").file(t.ClientCA)
 	at.at("min_version").oneOf(t.MinVersion, "1.2", "1.3")
 	t.ACME.validate(at.at("acme"))
 }

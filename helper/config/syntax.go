@@ -145,6 +145,30 @@ func (s section) hosts(list []string) {
 	}
 }
 
+// file checks that a file which the key names can be read; "" names none.
+func (s section) file(path string) {
+	for _, check := range s.checks {
+		if path == "" || check.File == nil {
+			continue
+		}
+		if err := check.File(path); err != nil {
+			s.refuse("%v%s", err, LookedFor(err))
+		}
+	}
+}
+
+// folder checks that the folder of the key's file, which is to be written, is there.
+func (s section) folder(path string) {
+	for _, check := range s.checks {
+		if check.Folder == nil {
+			continue
+		}
+		if err := check.Folder(path); err != nil {
+			s.refuse("the folder of the log file: %v%s", err, LookedFor(err))
+		}
+	}
+}
+
 // headerName checks a header that the gateway sets on requests to upstreams.
 func (s section) headerName(name string) {
 	switch {

@@ -262,6 +262,9 @@ func (t *UpstreamTLS) validate(at section) {
 	if (t.Cert == "") != (t.Key == "") {
 		at.refuse("has one of cert and key: write both or neither")
 	}
+	at.at("ca").file(t.CA)
+	at.at("cert").file(t.Cert)
+	at.at("key").file(t.Key)
 	if t.ServerName != "" && !validHost(t.ServerName) {
 		at.at("server_name").refuse("%s is not a host: write a name such as api.example.com", at.at("server_name").written())
 	}
