@@ -43,7 +43,6 @@ func (b *builder) watched(path string, take func(content []byte) error) (end fun
 func (b *builder) apiKeys() (*apikey.Store, error) {
 	section := b.cfg.Auth.APIKeys
 	if !hasAPIKeys(section) {
-		b.deps.Observer.Clients(nil)
 		return nil, nil
 	}
 	keep(b, b.deps.Observer.Provider(apikey.Provider))
@@ -58,7 +57,6 @@ func (b *builder) apiKeys() (*apikey.Store, error) {
 		if err != nil {
 			return nil, nil, &KeyError{Key: at + ".keys", Err: err}
 		}
-		b.deps.Observer.Clients(store.IDs())
 		if section.File == "" {
 			return store, nil, nil
 		}
@@ -74,7 +72,7 @@ func (b *builder) apiKeys() (*apikey.Store, error) {
 			if err := store.Replace(append(own[:len(own):len(own)], more...)); err != nil {
 				return err
 			}
-			b.deps.Observer.Clients(store.IDs())
+			b.replaced(store)
 			return nil
 		})
 		if err != nil {
@@ -82,7 +80,18 @@ func (b *builder) apiKeys() (*apikey.Store, error) {
 		}
 		return store, end, nil
 	})
+	b.snapshot.apiKeys = store
 	return store, err
+}
+
+// countClients gives the API keys that are served their series. It waits until
+// they are: a configuration that is refused in the end leaves those that were.
+func (g *Gateway) countClients() {
+	var ids []string
+	if store := g.current.Load().apiKeys; store != nil {
+		ids = store.IDs()
+	}
+	g.deps.Observer.Clients(ids)
 }
 
 func keysOf(list []config.APIKey) ([]apikey.Key, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gatehouse/handler/proxy"
+	"gatehouse/helper/apikey"
 	"gatehouse/helper/clientip"
 	"gatehouse/helper/config"
 	"gatehouse/helper/credential"
@@ -37,12 +38,18 @@ type builder struct {
 	consumed  credential.Remover
 	previous  *snapshot // the current one; nil at first
 	upstreams map[string]*builtUpstream
+	replaced  func(*apikey.Store) // is told when a store of API keys has other keys
 }
 
 func newBuilder(cfg *config.Config, g *Gateway) *builder {
 	return &builder{
 		cfg: cfg, deps: g.deps, parts: g.parts, buckets: g.buckets, revoked: g.revoked, previous: g.current.Load(),
 		snapshot: &snapshot{}, upstreams: make(map[string]*builtUpstream),
+		replaced: func(store *apikey.Store) {
+			if now := g.current.Load(); now != nil && now.apiKeys == store {
+				g.countClients()
+			}
+		},
 	}
 }
 
@@ -54,18 +61,9 @@ func (b *builder) build() (err error) {
 	s.clients = clientip.NewResolver(prefixes(cfg.Server.TrustedProxies))
 	s.writeIdle = time.Duration(cfg.Server.Timeouts.WriteIdle)
 	problems := b.buildAuth() // of files: they are said together
-	if err = b.buildLimitStore(); err != nil {
-		return err
-	}
-	if err = b.buildPlans(); err != nil {
-		return err
-	}
 	b.identity = identityHeaders(cfg)
 	b.guard = proxy.NewGuard(b.identity, credentialHeaders(cfg)...)
 	if b.consumed, err = consumed(cfg); err != nil {
-		return err
-	}
-	if b.registry, err = newRegistry(builtin.Options{Limits: b.limits, Identity: b.identity}, b.deps.Filters); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Upstreams)) {
@@ -73,6 +71,15 @@ func (b *builder) build() (err error) {
 	}
 	if problems != nil {
 		return problems
+	}
+	if err = b.buildLimitStore(); err != nil {
+		return err
+	}
+	if err = b.buildPlans(); err != nil {
+		return err
+	}
+	if b.registry, err = newRegistry(builtin.Options{Limits: b.limits, Identity: b.identity}, b.deps.Filters); err != nil {
+		return err
 	}
 	rules := make([]route.Rule, len(cfg.Routes))
 	routes := make([]middleware.Route, len(cfg.Routes))

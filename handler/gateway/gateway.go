@@ -73,6 +73,7 @@ func (g *Gateway) Load(cfg *config.Config) error {
 		return err
 	}
 	g.replace(b.snapshot)
+	g.countClients()
 	return nil
 }
 

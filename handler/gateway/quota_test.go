@@ -49,6 +49,23 @@ routes: [{path: /, upstream: app, auth: api_key, quota: {rate: 3/h, burst: 3}}]
 	}
 }
 
+// A configuration that is refused because of one of its files leaves the API keys that are served their series.
+func TestARefusedConfigCountsNoClients(t *testing.T) {
+	const config = `
+auth: {api_keys: {keys: [{id: ada, sha256: HASH}]}}
+upstreams: {app: {url: "http://BACKEND"}}
+routes: [{path: /, upstream: app, auth: none}]
+`
+	s := start(t, newRawBackend(t, says(okAnswer)).Addr().String(), strings.Replace(config, "HASH", strings.Repeat("a", 64), 1))
+	missing := "auth: {assertion: {key_file: " + t.TempDir() + "/none.pem}}\nupstreams: {app: {url: \"http://BACKEND\", route: {auth: none}}}"
+	if err := s.gw.Load(parse(t, "127.0.0.1:1", missing)); err == nil {
+		t.Fatal("a config with a file that isn't there is served")
+	}
+	if s.counts.get("clients [ada]") != 1 || s.counts.get("clients []") != 0 {
+		t.Errorf("counted %v", s.counts)
+	}
+}
+
 // step is one request and what it is answered with.
 type step struct {
 	path    string

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gatehouse/helper/apikey"
 	"gatehouse/helper/assertion"
 	"gatehouse/helper/clientip"
 	"gatehouse/helper/config"
@@ -28,6 +29,7 @@ type snapshot struct {
 	upstreams []UpstreamInfo
 	remotes   []remote           // sources of keys, one for each provider that has one
 	keyring   *assertion.Keyring // nil: no assertions are made
+	apiKeys   *apikey.Store      // nil: there are none
 
 	pools   []*pool
 	handles []Remover // of the metrics
