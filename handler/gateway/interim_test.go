@@ -41,6 +41,15 @@ func TestInformationalAnswers(t *testing.T) {
 	logged(t, s.only(), map[string]any{"status": 200, "bytes_out": 2})
 }
 
+// HTTP/1.0 has no informational answers: its client would take one for the final one.
+func TestNoInformationalAnswerToHTTP10(t *testing.T) {
+	backend := newRawBackend(t, says("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"+okAnswer))
+	s := start(t, backend.Addr().String(), corsConfig)
+	if text := s.raw("GET / HTTP/1.0\r\n\r\n"); !strings.HasPrefix(text, "HTTP/1.0 200 OK\r\n") || strings.Contains(text, "103") {
+		t.Errorf("got %q", text)
+	}
+}
+
 // After an answer without a body the next request on the same connection gets
 // its own answer, whatever the backend sent along. (A backend that sends a body
 // where none may be also closes its connection here: net/http's transport sees

@@ -67,6 +67,9 @@ func (w *Writer) WriteHeader(status int) {
 	}
 	h := w.Header()
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
+		if w.old {
+			return // HTTP/1.0 has none (RFC 9110 section 15.2)
+		}
 		w.interim = true
 		RemoveHopByHop(h)
 		w.ex.Scrub(h)
