@@ -38,6 +38,29 @@ func TestAnswerTrailers(t *testing.T) {
 	}
 }
 
+// A client may merge trailers into the header, which the gateway has had its say in.
+func TestTrailersThatNoClientMayRead(t *testing.T) {
+	const config = `
+upstreams: {app: {url: "http://BACKEND"}}
+routes:
+  - {path: /, upstream: app, auth: none, cors: {allowed_origins: ["https://app.test"]}, filters: ["set_response_header:X-Frame-Options=DENY", "remove_response_header:Server"]}
+`
+	const evil = "X-Frame-Options: ALLOW\r\nServer: z\r\nX-Request-Id: fake\r\nContent-Length: 9\r\nContent-Type: text/html\r\nSet-Cookie: a=1\r\n" +
+		"Access-Control-Allow-Origin: *\r\nTransfer-Encoding: x\r\n"
+	for _, announced := range []string{"", "Trailer: X-Sum, Server, X-Request-Id, Set-Cookie\r\n"} {
+		backend := newRawBackend(t, says("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"+announced+"\r\n2\r\nok\r\n0\r\n"+evil+"X-Sum: 7\r\nGrpc-Status: 0\r\n\r\n"))
+		s := start(t, backend.Addr().String(), config)
+		text := s.raw(request("GET /", "Origin: https://app.test"))
+		head, body, _ := strings.Cut(text, "\r\n\r\n")
+		if body != "2\r\nok\r\n0\r\nGrpc-Status: 0\r\nX-Sum: 7\r\n\r\n" {
+			t.Errorf("the client got the body %q", body)
+		}
+		if got := strings.Join(headerLines(head+"\r\n\r\n", "Trailer"), "|"); announced != "" && got != "X-Sum" || announced == "" && got != "" {
+			t.Errorf("the client was told of the trailers %q", got)
+		}
+	}
+}
+
 func TestTEReachesTheBackendForTrailersOnly(t *testing.T) {
 	backend := newRawBackend(t, says(okAnswer))
 	s := start(t, backend.Addr().String(), openConfig)

@@ -56,7 +56,8 @@ func (c *call) answered(res *http.Response) error {
 	} else {
 		res.Header = handOver(ex.Writer.Header(), res.Header)
 	}
-	c.answer = answerBody{ReadCloser: res.Body, call: c}
+	scrubTrailers(ex, res.Trailer) // httputil announces them
+	c.answer = answerBody{ReadCloser: res.Body, call: c, answer: res}
 	res.Body = &c.answer
 	return nil
 }

@@ -129,7 +129,8 @@ func (b *requestBody) fault() error {
 // answerBody is the body of the upstream's answer on its way to the client.
 type answerBody struct {
 	io.ReadCloser
-	call *call
+	call   *call
+	answer *http.Response // whose trailers come at the end
 }
 
 func (b *answerBody) Read(p []byte) (int, error) {
@@ -137,6 +138,7 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	after := b.call.watch.touch()
 	b.call.copy.answered(p[:n])
 	if err != nil {
+		scrubTrailers(b.call.exchange, b.answer.Trailer)
 		b.call.answerEnded(err, after)
 	}
 	return n, err

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"gatehouse/helper/exchange"
 	"gatehouse/helper/field"
 )
 
@@ -15,6 +16,16 @@ import (
 func dropTrailers(trailers http.Header) {
 	for name := range trailers {
 		if !httpguts.ValidHeaderFieldName(name) || !mayTrail(field.Plain(name)) {
+			delete(trailers, name)
+		}
+	}
+}
+
+// scrubTrailers removes from an answer's trailers what may not stand there, and what the
+// gateway has said itself in the header: a client may merge the two.
+func scrubTrailers(ex *exchange.Exchange, trailers http.Header) {
+	for name := range trailers {
+		if !mayTrail(field.Plain(name)) || ex.Sets(name) {
 			delete(trailers, name)
 		}
 	}
