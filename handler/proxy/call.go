@@ -43,6 +43,7 @@ type call struct {
 	verdict  *verdict           // on the attempt, where err is set
 	err      error              // why the attempt failed before an answer began
 	ended    bool               // the answer's body ended, well or not
+	cut      bool               // not well, for another reason than the client
 }
 
 func callOf(ctx context.Context) *call { return exchange.From(ctx).Call.(*call) }
@@ -96,6 +97,7 @@ func (c *call) answerEnded(err error, after time.Duration) {
 		return
 	}
 	c.exchange.Code = c.cutCode(err)
+	c.cut = c.exchange.Code != problem.ClientClosed
 }
 
 // cutCode is the code of an answer that was cut after its header went out. A body
@@ -135,6 +137,9 @@ func (c *call) settle() {
 	}
 	if c.ended {
 		ex.Writer.ExtendDeadline() // the end of the answer goes out behind the handler
+	}
+	if c.cut {
+		ex.Writer.Flush() // net/http would drop the header, and what it has of the body, if that was short
 	}
 	if ex.Code == "" && (ex.Writer.Failed() || !c.ended && ex.Writer.Started()) {
 		ex.Code = problem.ClientClosed // it took no more of the answer
