@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
@@ -58,12 +59,16 @@ func (res *resolver) resolve(ex *exchange.Exchange, r *http.Request) *problem.Pr
 		return badRequest("The method isn't a token.")
 	case !isPrintable(r.Header.Get("Upgrade")):
 		return badRequest("The Upgrade header isn't well formed.")
+	case ex.TwoFramings:
+		return &problem.Problem{Code: problem.BadRequest, Detail: "The request has a Content-Length and a Transfer-Encoding.", Close: true}
 	case !hostOK:
 		return badRequest("The Host header isn't a valid host name.")
 	case !targetOK:
 		return badRequest("The request target must be a path, without a fragment.")
 	case hasBreak(r.URL.RawQuery):
 		return badRequest("The query has a space or a control character.")
+	case r.ProtoMajor == 2 && !isLength(r.Header["Content-Length"]):
+		return badRequest("The Content-Length isn't a number, or there is more than one.")
 	case len(r.Header["Authorization"]) > 1:
 		return badRequest("There is more than one Authorization header.")
 	case len(r.Header["Origin"]) > 1: // one would be judged and another answered
@@ -96,6 +101,17 @@ func isPrintable(s string) bool {
 		}
 	}
 	return true
+}
+
+// isLength says whether the length of a body is one number, or isn't told. Over HTTP/1
+// net/http has looked at it; over HTTP/2 it takes what is no number for no body (RFC 9113
+// section 8.1.1).
+func isLength(values []string) bool {
+	if len(values) == 0 {
+		return true
+	}
+	_, err := strconv.ParseUint(values[0], 10, 63)
+	return len(values) == 1 && err == nil
 }
 
 func badRequest(detail string) *problem.Problem {

@@ -69,6 +69,8 @@ func TestBrokenRequestsAreTheClientsFault(t *testing.T) {
 		{"a blank before the colon", "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 400, false},
 		{"a control character in a value", "Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n", 400, false},
 		{"a bare CR in a header", "X: a\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, false},
+		{"a length and chunks", "Content-Length: 12\r\n" + chunked + "2\r\nab\r\n0\r\n\r\n", 400, true},
+		{"chunks and a length", "Transfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n2\r\nab\r\n0\r\n\r\n", 400, true},
 		{"a trailer that frames the body", "Trailer: Content-Length\r\n" + chunked + "0\r\nContent-Length: 1\r\n\r\n", 400, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -97,21 +99,49 @@ func TestBrokenRequestsAreTheClientsFault(t *testing.T) {
 	}
 }
 
-// Where net/http accepts two framings, the backend gets exactly one.
-func TestOneFramingReachesTheBackend(t *testing.T) {
-	for _, row := range []struct{ name, header, wantLength, wantEncoding string }{
-		{"length and chunks", "Content-Length: 3\r\nTransfer-Encoding: chunked", "", "chunked"},
-		{"the same length twice", "Content-Length: 7\r\nContent-Length: 7", "7", ""},
+func TestTheSameLengthTwiceReachesTheBackendOnce(t *testing.T) {
+	backend := newRawBackend(t, answersAfterBody)
+	s := start(t, backend.Addr().String(), framingConfig)
+	s.raw("POST / HTTP/1.1\r\nHost: gw.test\r\nConnection: close\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nab")
+	if lengths := strings.Join(headerLines(backend.last(t), "Content-Length"), "|"); lengths != "2" {
+		t.Errorf("the backend got Content-Length %q", lengths)
+	}
+}
+
+// What stands behind a request whose end another proxy may see elsewhere is no request.
+func TestNothingIsServedBehindADoubtfulBody(t *testing.T) {
+	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: gw.test\r\n\r\n"
+	for _, row := range []struct{ name, text string }{
+		{"a length and chunks", "POST / HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled},
+		{"behind another request", "GET / HTTP/1.1\r\nHost: gw.test\r\n\r\nPOST / HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled},
+		{"HTTP/1.0 with chunks", "POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n" + smuggled},
+		{"HTTP/1.0 with a length and chunks", "POST / HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n30\r\n" + smuggled},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			backend := newRawBackend(t, answersAfterBody)
 			s := start(t, backend.Addr().String(), framingConfig)
-			s.raw("POST / HTTP/1.1\r\nHost: gw.test\r\nConnection: close\r\n" + row.header + "\r\n\r\n2\r\nab\r\n0\r\n\r\n")
-			head := backend.last(t)
-			if n, te := strings.Join(headerLines(head, "Content-Length"), "|"), strings.Join(headerLines(head, "Transfer-Encoding"), "|"); n != row.wantLength || te != row.wantEncoding {
-				t.Errorf("the backend got Content-Length %q and Transfer-Encoding %q", n, te)
+			if text := s.raw(row.text); !strings.Contains(text, "\r\nConnection: close\r\n") {
+				t.Errorf("the connection isn't closed: %q", text)
+			}
+			for _, head := range backend.seen() {
+				if strings.Contains(head, "smuggled") {
+					t.Errorf("the backend got %q", head)
+				}
 			}
 		})
+	}
+}
+
+// A client that sends its bodies in chunks, one request after the other, keeps its connection.
+func TestChunksKeepTheConnection(t *testing.T) {
+	backend := newRawBackend(t, answersAfterBody)
+	s := start(t, backend.Addr().String(), framingConfig)
+	c := s.dial()
+	for range 5 {
+		c.send("POST / HTTP/1.1\r\nHost: gw.test\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n")
+		if got := c.answer("POST"); got.StatusCode != 200 || got.Close {
+			t.Fatalf("got %d, closes: %v", got.StatusCode, got.Close)
+		}
 	}
 }
 

@@ -92,6 +92,34 @@ func h2Status(t *testing.T, address, path string, header ...[2]string) string {
 	}
 }
 
+// net/http takes a length that is none for an empty body (RFC 9113 section 8.1.1).
+func TestLengthsOverHTTP2(t *testing.T) {
+	backend := newRawBackend(t, says(okAnswer))
+	s := start(t, backend.Addr().String(), openConfig)
+	front := httptest.NewUnstartedServer(s.gw)
+	front.Config.Protocols = h2c()
+	front.Start()
+	defer front.Close()
+	for _, row := range []struct {
+		lengths []string
+		status  string
+	}{
+		{nil, "200"}, {[]string{"0"}, "200"},
+		{[]string{""}, "400"}, {[]string{"+0"}, "400"}, {[]string{"-1"}, "400"}, {[]string{"0x0"}, "400"}, {[]string{"0, 0"}, "400"}, {[]string{"0.0"}, "400"},
+		{[]string{"99999999999999999999"}, "400"}, {[]string{"0", "0"}, "400"},
+	} {
+		var header [][2]string
+		for _, length := range row.lengths {
+			header = append(header, [2]string{"content-length", length})
+		}
+		before := len(backend.seen())
+		got := h2Status(t, front.Listener.Addr().String(), "/", header...)
+		if got != row.status || (len(backend.seen()) > before) != (row.status == "200") {
+			t.Errorf("%q: got %s, and the backend %d requests", row.lengths, got, len(backend.seen())-before)
+		}
+	}
+}
+
 // An explanation shows of a query what the access log would.
 func TestExplanationsMaskSecretsInQueries(t *testing.T) {
 	s := startWith(t, "http://order.invalid", explained, func(d *gateway.Deps) {

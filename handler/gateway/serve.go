@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gatehouse/helper/exchange"
+	"gatehouse/helper/server"
 	"gatehouse/helper/trace"
 	"gatehouse/logger"
 )
@@ -21,12 +22,25 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ex.Client = s.clients.Resolve(r.RemoteAddr, r.Header)
 	g.identify(ex, r.Header)
 	ex.Clientward.Set("X-Request-Id", ex.RequestID)
-	if g.draining.Load() && r.Header["Upgrade"] == nil { // an upgrade has its own Connection
+	if g.closes(ex, r) {
 		ex.Clientward.Set("Connection", "close")
 	}
 	defer g.finish(s, ex, r)
 	defer ex.End()
 	s.handler.ServeHTTP(&ex.Writer, r)
+}
+
+// closes says whether the connection takes no request behind this one.
+func (g *Gateway) closes(ex *exchange.Exchange, r *http.Request) bool {
+	switch {
+	case !r.ProtoAtLeast(1, 1):
+		return true // net/http ignores a Transfer-Encoding: the next request may be a body (RFC 9112 section 6.1)
+	case len(r.TransferEncoding) > 0:
+		framing := ex.Framing()
+		ex.TwoFramings = framing == server.TwoFramings
+		return framing == server.UnknownFraming || g.draining.Load()
+	}
+	return g.draining.Load() && r.Header["Upgrade"] == nil // an upgrade has its own Connection
 }
 
 // identify continues the trace that the request belongs to, or starts one. The

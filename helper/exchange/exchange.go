@@ -47,6 +47,7 @@ type Exchange struct {
 	KeepTracestate bool
 	Client         clientip.Client
 	GRPC           bool // a gRPC call, which is refused in gRPC's way
+	TwoFramings    bool // it came with a Content-Length and a Transfer-Encoding
 	// Explain is the report on a request that is only asked about, for stages to fill in: they consume nothing
 	// then. nil: the request is a real one.
 	Explain *explain.Report

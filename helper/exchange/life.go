@@ -65,6 +65,15 @@ func (ex *Exchange) left() {
 	ex.Cancel(cause)
 }
 
+// Framing is what the header said of the body's length, as far as that can be told: not where the connection isn't a
+// server.Conn. It is asked for before the body is read.
+func (ex *Exchange) Framing() server.Framing {
+	if ex.life.conn == nil {
+		return server.OneFraming
+	}
+	return ex.life.conn.Framing()
+}
+
 // Context is the request's, as Begin made it.
 func (ex *Exchange) Context() context.Context { return ex.life.ctx }
 

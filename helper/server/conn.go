@@ -25,7 +25,10 @@ type Conn struct {
 	read  deadline
 	write deadline
 
+	buffer int // the size of net/http's buffer: that of the first read; 0: there was none
+
 	mu      sync.Mutex
+	framing framing       // of the request that is being read, or has been
 	whole   bool          // the request has been read: the last read was net/http's for the byte behind it
 	shut    bool          // by Close
 	gone    func()        // nil: nobody watches
@@ -91,6 +94,7 @@ func (c *Conn) Watch(gone func()) {
 // Unwatch ends a Watch. The function may still be called, if the connection has ended.
 func (c *Conn) Unwatch() {
 	c.mu.Lock()
+	c.framing.known = false // the next header may have come with this one
 	c.gone = nil
 	if c.timer != nil {
 		c.timer.Stop()
@@ -174,6 +178,7 @@ func (c *Conn) closed() bool {
 func (c *Conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	nothing := len(p) == 1 && !c.whole
+	first := c.whole && !nothing
 	c.whole = nothing
 	if nothing {
 		c.lookLater()
@@ -181,6 +186,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	looking := c.looking != nil
+	inHeader := c.inHeader(first, len(p))
 	c.mu.Unlock()
 	if looking {
 		c.endLook()
@@ -196,8 +202,32 @@ func (c *Conn) Read(p []byte) (int, error) {
 		if err != nil && !late {
 			c.tell()
 		}
+		if inHeader {
+			c.mu.Lock()
+			c.framing.see(p[:n])
+			c.mu.Unlock()
+		}
 		return n, err
 	}
+}
+
+// inHeader says whether a read of up to size bytes gets part of a header whose beginning is known; first says that it is the
+// first read behind a request. Only one that has net/http's whole buffer to fill finds nothing of a header there. It needs c.mu.
+func (c *Conn) inHeader(first bool, size int) bool {
+	if c.buffer == 0 {
+		c.buffer, first = size, true
+	}
+	if first {
+		c.framing = framing{known: size >= c.buffer}
+	}
+	return c.framing.known && !c.framing.ended
+}
+
+// Framing is that of the request which is being served; its handler asks before it reads the body, and before Unwatch.
+func (c *Conn) Framing() Framing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.framing.is()
 }
 
 // Write implements net.Conn.
