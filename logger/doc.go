@@ -10,8 +10,8 @@
 //     header that carries a credential;
 //   - a log file, before and after rotation, is readable by its owner only.
 //
-// It does not guarantee that the last lines survive a crash of the process: Close writes them, and Sync does when
-// that matters earlier. It doesn't look for secrets in the fields of ordinary lines.
+// It does not guarantee that the last lines survive a crash of the process: Close writes them, as long as its context lasts,
+// and says how many are missing; Sync does when that matters earlier. It doesn't look for secrets in the fields of ordinary lines.
 //
 // A file's rotation leaves one goroutine of lumberjack behind after Close (its issue 56), so make one Logger for each
 // process and keep it over reloads: the level can be changed, the output can't.

@@ -33,7 +33,6 @@ type Logger struct {
 	encoder zapcore.Encoder
 	console bool
 	writer  *writer
-	file    io.Closer // nil if the sink isn't a file of ours
 }
 
 // New opens the log. It fails, naming the object, on an unknown level or format and on a file that can't be written.
@@ -53,31 +52,32 @@ func New(o Options) (*Logger, error) {
 	default:
 		return nil, fmt.Errorf("log format %q is unknown: it is json or console", o.Format)
 	}
-	sink, err := l.open(o)
+	sink, end, err := openSink(o)
 	if err != nil {
 		return nil, err
 	}
-	l.writer = newWriter(sink, l.droppedNotice)
+	l.writer = newWriter(sink, end, l.droppedNotice)
 	// An error of zap's own has nowhere better to go than the standard error, which is its default.
 	l.zap = zap.New(zapcore.NewCore(l.encoder, l.writer, l.level))
 	return l, nil
 }
 
-func (l *Logger) open(o Options) (io.Writer, error) {
+// openSink opens the sink, and says how it is closed.
+func openSink(o Options) (sink io.Writer, end func() error, err error) {
+	stays := func() error { return nil } // it isn't ours
 	switch {
 	case o.Writer != nil:
-		return o.Writer, nil
+		return o.Writer, stays, nil
 	case o.Output == "" || o.Output == "stdout":
-		return os.Stdout, nil
+		return os.Stdout, stays, nil
 	case o.Output == "stderr":
-		return os.Stderr, nil
+		return os.Stderr, stays, nil
 	}
 	f, err := openFile(o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	l.file = f
-	return f, nil
+	return f, f.Close, nil
 }
 
 // droppedNotice is the line that stands where lines are missing.
@@ -119,14 +119,15 @@ func (l *Logger) Sync(ctx context.Context) error {
 }
 
 // Close writes what is left and closes a log file. If ctx is done before because the sink is stuck, the error is ctx's,
-// and the goroutine that hangs in the write is left behind. Lines logged later are dropped. A second Close waits like
-// the first.
+// and the goroutine that hangs in it is left behind. A sink that refused lines, and a notice of that as well, gives its
+// own error. Both say how many lines are missing. Lines logged later are dropped. A second Close waits like the first.
 func (l *Logger) Close(ctx context.Context) error {
-	if err := l.writer.close(ctx); err != nil {
-		return fmt.Errorf("closing log: %w", err)
+	err := l.writer.close(ctx)
+	if err == nil {
+		return nil
 	}
-	if l.file != nil {
-		return l.file.Close()
+	if missing := l.writer.missing(); missing > 0 {
+		return fmt.Errorf("closing log, of which up to %d lines are missing: %w", missing, err)
 	}
-	return nil
+	return fmt.Errorf("closing log: %w", err)
 }

@@ -21,12 +21,14 @@ const (
 // writer hands lines to a sink without ever waiting for it. It is a zapcore.WriteSyncer whose Write takes whole lines.
 type writer struct {
 	sink    io.Writer
+	end     func() error // closes the sink
 	notice  func(lines uint64) []byte
 	dropped atomic.Uint64
 
 	mu     sync.Mutex
 	buf    []byte
-	lost   uint64 // lines dropped since buf was taken last
+	batch  []byte // what the sink is taking
+	owed   uint64 // lines dropped that no notice has told of yet
 	closed bool
 
 	wake    chan struct{} // holds a token when buf may have something
@@ -35,14 +37,15 @@ type writer struct {
 	stopped chan struct{}
 
 	// run's own
-	spare []byte // the buffer that isn't buf
-	owed  uint64 // lines lost that no notice has told of yet
-	torn  bool   // the sink ends within a line
+	spare  []byte // the buffer that isn't buf
+	torn   bool   // the sink ends within a line
+	failed error  // the sink's, while lines are owed; close's once run has ended
 }
 
-func newWriter(sink io.Writer, notice func(lines uint64) []byte) *writer {
+func newWriter(sink io.Writer, end func() error, notice func(lines uint64) []byte) *writer {
 	w := &writer{
 		sink:    sink,
+		end:     end,
 		notice:  notice,
 		wake:    make(chan struct{}, 1),
 		flushes: make(chan chan struct{}),
@@ -57,7 +60,7 @@ func newWriter(sink io.Writer, notice func(lines uint64) []byte) *writer {
 func (w *writer) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	if w.closed || len(w.buf)+len(line) > bufferSize {
-		w.lost++
+		w.owed++
 		w.mu.Unlock()
 		w.dropped.Add(1)
 		return len(line), nil
@@ -99,7 +102,7 @@ func (w *writer) flush(ctx context.Context) error {
 	}
 }
 
-// close takes no more lines, and waits until the rest is with the sink.
+// close takes no more lines, and waits until the rest is with the sink and that is closed.
 func (w *writer) close(ctx context.Context) error {
 	w.mu.Lock()
 	if !w.closed {
@@ -109,11 +112,20 @@ func (w *writer) close(ctx context.Context) error {
 	w.mu.Unlock()
 	select {
 	case <-w.stopped:
-		return nil
+		return w.failed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
+
+// missing is how many lines the sink neither has nor tells of. Some of those that it is just taking may be there.
+func (w *writer) missing() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.owed + lines(w.batch) + lines(w.buf)
+}
+
+func lines(text []byte) uint64 { return uint64(bytes.Count(text, []byte{'\n'})) }
 
 func (w *writer) run() {
 	defer close(w.stopped)
@@ -129,6 +141,9 @@ func (w *writer) run() {
 		case flushed = <-w.flushes:
 		case <-w.stop:
 			w.drain()
+			if err := w.end(); w.failed == nil {
+				w.failed = err
+			}
 			return
 		}
 		w.drain()
@@ -141,32 +156,35 @@ func (w *writer) run() {
 // drain writes what is in the buffer, and then the notice of the lines that found it full.
 func (w *writer) drain() {
 	w.mu.Lock()
-	batch, lost := w.buf, w.lost
-	w.buf, w.lost = w.spare[:0], 0
+	batch, owed := w.buf, w.owed
+	w.batch, w.buf = batch, w.spare[:0]
 	w.mu.Unlock()
 
 	w.spare = batch
-	w.owed += lost
+	lost := uint64(0)
 	if len(batch) > 0 {
-		n := w.put(batch)
-		failed := uint64(bytes.Count(batch[n:], []byte{'\n'}))
-		w.owed += failed
-		w.dropped.Add(failed)
-		if failed > 0 {
-			return // the notice would fare no better
+		lost = lines(batch[w.put(batch):])
+		w.dropped.Add(lost)
+	}
+	told := uint64(0)
+	if owed > 0 && lost == 0 { // or the notice would fare no better
+		if notice := w.notice(owed); w.put(notice) == len(notice) {
+			told = owed
 		}
 	}
-	if w.owed > 0 {
-		if notice := w.notice(w.owed); w.put(notice) == len(notice) {
-			w.owed = 0
-		}
+	w.mu.Lock()
+	w.batch, w.owed = nil, w.owed+lost-told
+	if w.owed == 0 {
+		w.failed = nil
 	}
+	w.mu.Unlock()
 }
 
 // put writes p, on a new line if an earlier write broke off within one, and returns how much of it was written.
 func (w *writer) put(p []byte) int {
 	if w.torn {
 		if _, err := w.sink.Write([]byte{'\n'}); err != nil {
+			w.failed = err
 			return 0
 		}
 		w.torn = false
@@ -175,6 +193,7 @@ func (w *writer) put(p []byte) int {
 	if err == nil {
 		return len(p)
 	}
+	w.failed = err
 	n = min(max(n, 0), len(p))
 	w.torn = n > 0 && p[n-1] != '\n'
 	return n

@@ -88,27 +88,6 @@ func TestSyncWritesWhatWasLoggedBefore(t *testing.T) {
 	})
 }
 
-func TestCloseIsBoundedAndRepeatable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGate()
-		l := open(t, Options{Writer: g})
-		l.Zap().Info("one")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a stuck sink gave %v", err)
-		}
-		l.Zap().Info("too late")
-		for range 10 {
-			g.tokens <- struct{}{}
-		}
-		closeNow(t, l)
-		if got := <-g.writes; !strings.Contains(got, `"one"`) || l.Dropped() != 1 {
-			t.Errorf("got %q, dropped %d", got, l.Dropped())
-		}
-	})
-}
-
 func TestLinesThatFindTheBufferFullAreDroppedAndCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
