@@ -68,8 +68,16 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// Main runs one command line to its end and returns the exit code.
+// Main runs one command line to its end, or until a moment after the second signal, and returns the exit code. What hangs
+// then is left behind for the end of the process.
 func Main(p Process) int {
+	return ending(p.Signals, func(signals <-chan os.Signal) int {
+		p.Signals = signals
+		return p.main()
+	})
+}
+
+func (p Process) main() int {
 	root := p.root()
 	root.SetArgs(append([]string{}, p.Args...)) // never nil: cobra would take os.Args
 	root.SetOut(p.Stdout)
@@ -79,6 +87,7 @@ func Main(p Process) int {
 
 	var usage usageError
 	var problems *config.Problems
+	var served servedError
 	switch {
 	case err == nil:
 		return fine
@@ -87,6 +96,9 @@ func Main(p Process) int {
 		return callWrong
 	case errors.As(err, &problems): // one a line, each with its place first, as editors and CI logs expect
 		fmt.Fprintf(p.Stderr, "%v\ngatehouse: %s; nothing was started\n", err, count(len(*problems), "problem"))
+		return inputWrong
+	case errors.As(err, &served):
+		p.say(err.Error())
 		return inputWrong
 	default:
 		fmt.Fprintf(p.Stderr, "gatehouse: %v\n", err)

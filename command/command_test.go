@@ -70,11 +70,17 @@ func start(t *testing.T, env map[string]string, args ...string) *running {
 	return startProcess(t, Process{Args: args, LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok }})
 }
 
-// startProcess is start for what needs more of a Process.
+// startProcess is start for what needs more of a Process, which may have outputs of its own.
 func startProcess(t *testing.T, p Process) *running {
 	t.Helper()
 	r := &running{newConsole(), newConsole(), make(chan os.Signal, 2), make(chan int, 1)}
-	p.Stdout, p.Stderr, p.Signals, p.Version = r.stdout, r.stderr, r.signals, "v1.2.3"
+	p.Signals, p.Version = r.signals, "v1.2.3"
+	if p.Stdout == nil {
+		p.Stdout = r.stdout
+	}
+	if p.Stderr == nil {
+		p.Stderr = r.stderr
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

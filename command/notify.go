@@ -10,7 +10,7 @@ import (
 // unit of Type=notify until then. Without one it does nothing.
 func (p Process) notifyReady(_, _ string) {
 	if err := notify(daemon.SdNotifyReady); err != nil {
-		fmt.Fprintf(p.Stderr, "gatehouse: telling NOTIFY_SOCKET that it serves: %v\n", err)
+		p.say(fmt.Sprintf("telling NOTIFY_SOCKET that it serves: %v", err))
 	}
 }
 

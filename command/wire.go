@@ -23,8 +23,8 @@ import (
 	"gatehouse/logger"
 )
 
-// flushTimeout is how long the log's sink may take for the last lines.
-const flushTimeout = 5 * time.Second
+// flushTimeout is how long the log's sink may take for the last lines. What stops a service allows little more than the drain.
+const flushTimeout = 3 * time.Second
 
 // run puts the gateway together and serves until a signal, then drains. started is called, unless it is nil, with the
 // addresses once both listeners are open. The error is nil after a drain, also one that cut requests.
@@ -37,7 +37,11 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 	if err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
-	defer func() { err = errors.Join(err, closeLog(log)) }() // last: everything else still logs
+	defer func() { // last: everything else still logs
+		if lost := closeLog(log); lost != nil { // which doesn't change what became of the gateway
+			p.say(lost.Error())
+		}
+	}()
 	if p.OwnsLog {
 		giveBack, err := zap.RedirectStdLogAt(log.Zap(), zap.WarnLevel)
 		if err != nil {
@@ -101,7 +105,7 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 		started(public.Addr(), private.Addr())
 	}
 	running = true
-	return p.supervise(service{
+	err = p.supervise(service{
 		public:  public,
 		private: private,
 		work: append(work(gate, secure),
@@ -117,6 +121,10 @@ func (p Process) run(s served, started func(public, admin string)) (err error) {
 			InFlight: gate.InFlight,
 		},
 	})
+	if err != nil {
+		return servedError{err}
+	}
+	return nil
 }
 
 // newServer opens a listener with what both have in common.
@@ -160,10 +168,7 @@ func (p Process) openLog(cfg config.Log) (*logger.Logger, error) {
 func closeLog(log *logger.Logger) error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	if err := log.Close(ctx); err != nil {
-		return fmt.Errorf("writing the last lines of the log: %w", err)
-	}
-	return nil
+	return log.Close(ctx)
 }
 
 // accessLog makes the access log that a config asks for.
