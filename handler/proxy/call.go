@@ -138,7 +138,7 @@ func (c *call) settle() {
 	if c.ended {
 		ex.Writer.ExtendDeadline() // the end of the answer goes out behind the handler
 	}
-	if c.cut {
+	if c.cut && ex.Writer.Started() { // a filter may hold it back
 		ex.Writer.Flush() // net/http would drop the header, and what it has of the body, if that was short
 	}
 	if ex.Code == "" && (ex.Writer.Failed() || !c.ended && ex.Writer.Started()) {
