@@ -15,7 +15,7 @@ import (
 
 // publicOptions are the public listener's own settings. secure is nil without TLS.
 func publicOptions(cfg *config.Server, gate *gateway.Gateway, secure *certificate.Store) server.Options {
-	o := server.Options{Address: cfg.Listen, Handler: gate, Watches: true, H2C: cfg.H2C}
+	o := server.Options{Address: cfg.Listen, Handler: gate, Watches: true, Refused: gate.Refused, H2C: cfg.H2C}
 	if secure != nil {
 		o.TLS = secure.TLS()
 	}

@@ -12,6 +12,7 @@ import (
 	"gatehouse/helper/config"
 	"gatehouse/helper/exchange"
 	"gatehouse/helper/limit"
+	"gatehouse/helper/problem"
 	"gatehouse/helper/revocation"
 	"gatehouse/logger"
 	"gatehouse/middleware/filter"
@@ -102,6 +103,9 @@ const retireTimeout = 2 * time.Second
 
 // TrustedProxy says whether the current configuration trusts the proxy at addr.
 func (g *Gateway) TrustedProxy(addr netip.Addr) bool { return g.current.Load().clients.Trusts(addr) }
+
+// Refused counts a request that the server refused before ServeHTTP could see it.
+func (g *Gateway) Refused() { g.unmatched.Rejected(string(problem.BadRequest)) }
 
 // InFlight is how many requests are being served, upgraded connections
 // included.

@@ -21,6 +21,7 @@ const patience = 10 * time.Millisecond
 // Methods of net.Conn may be called as for any other; Watch and Unwatch by the goroutine that serves the request.
 type Conn struct {
 	net.Conn
+	arrival
 	raw   syscall.RawConn
 	read  deadline
 	write deadline
@@ -45,7 +46,8 @@ func newConn(accepted net.Conn) net.Conn {
 	if err != nil {
 		return accepted
 	}
-	c := &Conn{Conn: accepted, raw: raw}
+	c := &Conn{Conn: accepted, raw: raw, arrival: arrival{readable: true}}
+	c.served(true)
 	c.read.move, c.write.move = accepted.SetReadDeadline, accepted.SetWriteDeadline
 	return c
 }
@@ -202,6 +204,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 		if err != nil && !late {
 			c.tell()
 		}
+		c.came(p[:n])
 		if inHeader {
 			c.mu.Lock()
 			c.framing.see(p[:n])

@@ -41,6 +41,10 @@ type Options struct {
 	H2C bool
 	// ProxyHeaderFrom says from which addresses the header of the PROXY protocol is read; nil: from none. It must not block.
 	ProxyHeaderFrom func(netip.Addr) bool
+	// Refused is called, on any goroutine, when a connection ends with a request that Handler hasn't got: net/http has refused
+	// it, or it broke off in its header. nil: nobody wants to know. Breaches of HTTP/2 aren't told, nor over TLS what comes behind
+	// another request.
+	Refused func()
 	// ErrorLog gets what net/http has to say about connections and TLS handshakes; nil: the process's standard logger.
 	ErrorLog *log.Logger
 }
@@ -78,12 +82,15 @@ func serverOn(listener net.Listener, o Options) *Server {
 	case o.Watches && o.TLS == nil: // net/http wants a connection with TLS itself
 		listener = connListener{listener}
 	}
+	if _, plain := listener.(connListener); !plain && o.Refused != nil {
+		listener = notedListener{listener, o.TLS != nil}
+	}
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(o.H2C)
 	base, cut := context.WithCancelCause(context.Background())
-	return &Server{
+	s := &Server{
 		listener: listener,
 		socket:   socket,
 		cut:      cut,
@@ -100,6 +107,10 @@ func serverOn(listener net.Listener, o Options) *Server {
 			DisableGeneralOptionsHandler: true, // net/http would answer OPTIONS * itself, unseen by log and metrics
 		},
 	}
+	if o.Refused != nil {
+		countRefused(s.http, o.Refused)
+	}
+	return s
 }
 
 // Addr is the address that the server listens on: the real port where Options.Address had 0, and HOST:PORT or unix:/PATH.
