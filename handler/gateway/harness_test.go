@@ -68,7 +68,7 @@ func startWith(t *testing.T, backend, yaml string, edit func(*gateway.Deps)) *st
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- gw.Run(ctx) }()
-	front, err := server.New(server.Options{Address: "127.0.0.1:0", Handler: gw, Watches: true, MaxHeader: int64(cfg.Server.MaxHeaderSize)})
+	front, err := server.New(server.Options{Address: "127.0.0.1:0", Handler: gw, Watches: true, Refused: gw.Refused, MaxHeader: int64(cfg.Server.MaxHeaderSize)})
 	if err != nil {
 		t.Fatal(err)
 	}
