@@ -158,9 +158,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // ErrClosed; Close doesn't wait until their handlers have returned.
 func (s *Server) Close() error {
 	s.cut(ErrClosed) // first, so that a handler can tell this from a client that left
-	err := s.http.Close()
-	if closed := s.listener.Close(); closed != nil && !errors.Is(closed, net.ErrClosed) { // Serve may never have been called
-		return errors.Join(err, closed)
+	var failed error
+	for _, err := range []error{s.http.Close(), s.listener.Close()} { // Serve may never have been called
+		if !errors.Is(err, net.ErrClosed) { // one of the two was first, or HandOver
+			failed = errors.Join(failed, err)
+		}
 	}
-	return err
+	return failed
 }
