@@ -88,7 +88,9 @@ func TestBrokenRequestsAreTheClientsFault(t *testing.T) {
 			if got := s.get("/"); got.StatusCode != 200 {
 				t.Errorf("the breaker judged the client: %d %s", got.StatusCode, got.code())
 			}
-			until(t, "all are counted", func() bool { return s.counts.get("rejected _none bad_request")+s.counts.get("rejected / bad_request") == 10 })
+			until(t, "all are counted", func() bool {
+				return s.counts.get("rejected _none bad_request")+s.counts.get("rejected / bad_request") == 10
+			})
 			lines := s.lines()
 			if row.logged != (len(lines) == 11) {
 				t.Errorf("%d log lines", len(lines))
