@@ -35,6 +35,9 @@ type requestBody struct {
 func (b *requestBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.whole.Load() {
+		return 0, io.EOF // net/http looks for more than the length, and closes the body as soon as the answer begins
+	}
 	if b.over {
 		return 0, http.ErrBodyReadAfterClose // not EOF: half a body would look whole
 	}
