@@ -114,9 +114,11 @@ func TestTheSameLengthTwiceReachesTheBackendOnce(t *testing.T) {
 // What stands behind a request whose end another proxy may see elsewhere is no request.
 func TestNothingIsServedBehindADoubtfulBody(t *testing.T) {
 	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: gw.test\r\n\r\n"
+	const both = "POST / HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
 	for _, row := range []struct{ name, text string }{
 		{"a length and chunks", "POST / HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled},
 		{"behind another request", "GET / HTTP/1.1\r\nHost: gw.test\r\n\r\nPOST / HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled},
+		{"with another fault", "POST / HTTP/1.1\r\nHost: gw.test\r\nUpgrade: \x80\r\n" + both[len("POST / HTTP/1.1\r\nHost: gw.test\r\n"):] + smuggled},
 		{"HTTP/1.0 with chunks", "POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n" + smuggled},
 		{"HTTP/1.0 with a length and chunks", "POST / HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n30\r\n" + smuggled},
 	} {
@@ -129,6 +131,33 @@ func TestNothingIsServedBehindADoubtfulBody(t *testing.T) {
 			for _, head := range backend.seen() {
 				if strings.Contains(head, "smuggled") {
 					t.Errorf("the backend got %q", head)
+				}
+			}
+		})
+	}
+}
+
+// Nor when the header comes in pieces, behind a request that was answered.
+func TestNothingIsServedBehindADoubtfulBodyInPieces(t *testing.T) {
+	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: gw.test\r\n\r\n"
+	const both = "POST / HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+	for _, row := range []struct{ name, first, second string }{
+		{"at the end of a line", "GET / HTTP/1.1\r\nHost: gw.test\r\n\r\nPOST / HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 100\r\n",
+			"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled},
+		{"behind CRs and LFs", "POST / HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 4\r\n\r\nbody", "\r\r\n\n" + both + smuggled},
+		{"behind a body that nobody reads", "GET / HTTP/1.1\r\nHost: gw.test\r\n\r\nPOST /closed HTTP/1.1\r\nHost: gw.test\r\nContent-Length: 20\r\n\r\n", "XXXXXXXXXXXXXXXX\r\n\r\n" + both + smuggled},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			backend := newRawBackend(t, answersAfterBody)
+			s := start(t, backend.Addr().String(), framingConfig)
+			c := s.dial()
+			c.send(row.first)
+			c.answer("GET")
+			c.send(row.second)
+			_, _ = io.Copy(io.Discard, c)
+			for _, line := range s.lines() {
+				if line["path"] == "/smuggled" {
+					t.Errorf("served: %v", line)
 				}
 			}
 		})

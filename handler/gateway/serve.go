@@ -38,7 +38,7 @@ func (g *Gateway) closes(ex *exchange.Exchange, r *http.Request) bool {
 	case len(r.TransferEncoding) > 0:
 		framing := ex.Framing()
 		ex.TwoFramings = framing == server.TwoFramings
-		return framing == server.UnknownFraming || g.draining.Load()
+		return framing != server.OneFraming || g.draining.Load()
 	}
 	return g.draining.Load() && r.Header["Upgrade"] == nil // an upgrade has its own Connection
 }

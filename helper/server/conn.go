@@ -26,9 +26,8 @@ type Conn struct {
 	read  deadline
 	write deadline
 
-	buffer int // the size of net/http's buffer: that of the first read; 0: there was none
-
 	mu      sync.Mutex
+	between int           // 2: a request is over; 1: net/http waits for the next one; 0: it reads one, or may have some of it
 	framing framing       // of the request that is being read, or has been
 	whole   bool          // the request has been read: the last read was net/http's for the byte behind it
 	shut    bool          // by Close
@@ -46,7 +45,7 @@ func newConn(accepted net.Conn) net.Conn {
 	if err != nil {
 		return accepted
 	}
-	c := &Conn{Conn: accepted, raw: raw, arrival: arrival{readable: true}}
+	c := &Conn{Conn: accepted, raw: raw, arrival: arrival{readable: true}, framing: framing{known: true}} // nothing was read before
 	c.served(true)
 	c.read.move, c.write.move = accepted.SetReadDeadline, accepted.SetWriteDeadline
 	return c
@@ -180,7 +179,6 @@ func (c *Conn) closed() bool {
 func (c *Conn) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	nothing := len(p) == 1 && !c.whole
-	first := c.whole && !nothing
 	c.whole = nothing
 	if nothing {
 		c.lookLater()
@@ -188,7 +186,11 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	looking := c.looking != nil
-	inHeader := c.inHeader(first, len(p))
+	if c.between == 1 {
+		c.framing = framing{known: true}
+	}
+	c.between = 0
+	inHeader := c.framing.known && !c.framing.ended
 	c.mu.Unlock()
 	if looking {
 		c.endLook()
@@ -212,18 +214,6 @@ func (c *Conn) Read(p []byte) (int, error) {
 		}
 		return n, err
 	}
-}
-
-// inHeader says whether a read of up to size bytes gets part of a header whose beginning is known; first says that it is the
-// first read behind a request. Only one that has net/http's whole buffer to fill finds nothing of a header there. It needs c.mu.
-func (c *Conn) inHeader(first bool, size int) bool {
-	if c.buffer == 0 {
-		c.buffer, first = size, true
-	}
-	if first {
-		c.framing = framing{known: size >= c.buffer}
-	}
-	return c.framing.known && !c.framing.ended
 }
 
 // Framing is that of the request which is being served; its handler asks before it reads the body, and before Unwatch.
@@ -285,7 +275,20 @@ func (c *Conn) SetDeadline(t time.Time) error {
 }
 
 // SetReadDeadline implements net.Conn. On a closed connection it needn't fail.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.read.set(t) }
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	c.between = max(0, c.between-1)
+	c.mu.Unlock()
+	return c.read.set(t)
+}
+
+// idle is called between two requests. Then net/http sets a read deadline, waits for the next request where it has less than
+// four bytes of it, which are no line of its header, and sets another deadline. Only the read in between begins a header.
+func (c *Conn) idle() {
+	c.mu.Lock()
+	c.between = 2
+	c.mu.Unlock()
+}
 
 // SetWriteDeadline implements net.Conn. On a closed connection it needn't fail.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.write.set(t) }

@@ -24,6 +24,10 @@ type framing struct {
 
 // see looks at the next piece.
 func (f *framing) see(p []byte) {
+	if !f.begun { // net/http skips up to four CRs and LFs behind a POST, in any order
+		p = bytes.TrimLeft(p, "\r\n")
+		f.begun = len(p) > 0
+	}
 	for !f.ended && len(p) > 0 {
 		end := bytes.IndexByte(p, '\n')
 		part := p
@@ -44,13 +48,12 @@ func (f *framing) endLine() {
 	f.n = 0
 	switch {
 	case len(bytes.TrimSuffix(line, []byte("\r"))) == 0:
-		f.ended = f.begun // net/http skips empty lines before a request
+		f.ended = true
 	case hasName(line, "content-length:"):
 		f.length = true
 	case hasName(line, "transfer-encoding:"):
 		f.coding = true
 	}
-	f.begun = f.begun || len(line) > 1
 }
 
 func hasName(line []byte, name string) bool {

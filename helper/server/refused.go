@@ -27,6 +27,7 @@ func (a *arrival) served(waiting bool) {
 
 // came notes what was read: net/http doesn't tell of everything that it refuses.
 func (a *arrival) came(p []byte) {
+	p = bytes.TrimLeft(p, "\r\n") // old clients send such behind a POST
 	if len(p) > 0 && a.waiting.Load() && !a.http2.Load() {
 		a.http2.Store(bytes.HasPrefix(p, []byte("PRI * HTTP/2"))) // RFC 9113 section 3.4
 		a.pending.Store(!a.http2.Load())
@@ -76,18 +77,20 @@ func noteOf(c net.Conn) *arrival {
 type noteKey struct{}
 
 // countRefused has refused called as Options.Refused says.
-func countRefused(s *http.Server, refused func()) {
-	handler, connContext := s.Handler, s.ConnContext
+func countRefused(s *http.Server, refused func(), closing *atomic.Bool) {
+	handler, connContext, connState := s.Handler, s.ConnContext, s.ConnState
 	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(connContext(ctx, c), noteKey{}, noteOf(c))
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if note, _ := r.Context().Value(noteKey{}).(*arrival); note != nil {
+			note.http2.Store(r.ProtoMajor == 2) // its preface may have come in pieces
 			note.served(false)
 		}
 		handler.ServeHTTP(w, r)
 	})
 	s.ConnState = func(c net.Conn, state http.ConnState) {
+		connState(c, state)
 		note := noteOf(c)
 		switch {
 		case note == nil:
@@ -95,7 +98,7 @@ func countRefused(s *http.Server, refused func()) {
 			note.pending.Store(true)
 		case state == http.StateIdle: // HTTP/2 is active once before any request comes
 			note.served(true)
-		case state == http.StateClosed && note.pending.Load():
+		case state == http.StateClosed && note.pending.Load() && !closing.Load():
 			refused()
 		}
 	}

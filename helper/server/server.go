@@ -42,8 +42,8 @@ type Options struct {
 	// ProxyHeaderFrom says from which addresses the header of the PROXY protocol is read; nil: from none. It must not block.
 	ProxyHeaderFrom func(netip.Addr) bool
 	// Refused is called, on any goroutine, when a connection ends with a request that Handler hasn't got: net/http has refused
-	// it, or it broke off in its header. nil: nobody wants to know. Breaches of HTTP/2 aren't told, nor over TLS what comes behind
-	// another request.
+	// it, or it broke off in its header. nil: nobody wants to know. Breaches of HTTP/2 aren't told, nor what comes in one piece
+	// with the request before it, over TLS nor what comes later.
 	Refused func()
 	// ErrorLog gets what net/http has to say about connections and TLS handshakes; nil: the process's standard logger.
 	ErrorLog *log.Logger
@@ -53,6 +53,7 @@ type Options struct {
 type Server struct {
 	listener net.Listener
 	socket   net.Listener // what listener accepts from
+	closing  atomic.Bool  // what is cut from now on isn't refused
 	handed   atomic.Bool  // another process listens on the same socket
 	http     *http.Server
 	cut      context.CancelCauseFunc // ends the contexts of all requests
@@ -95,20 +96,25 @@ func serverOn(listener net.Listener, o Options) *Server {
 		socket:   socket,
 		cut:      cut,
 		http: &http.Server{
-			Handler:                      o.Handler,
-			ReadHeaderTimeout:            cmp.Or(o.ReadHeader, o.Idle), // net/http would wait for ever
-			IdleTimeout:                  cmp.Or(o.Idle, o.ReadHeader),
-			MaxHeaderBytes:               int(o.MaxHeader),
-			TLSConfig:                    o.TLS.Clone(), // net/http changes it
-			Protocols:                    protocols,
-			ErrorLog:                     o.ErrorLog,
-			BaseContext:                  func(net.Listener) context.Context { return base },
-			ConnContext:                  withConn,
+			Handler:           o.Handler,
+			ReadHeaderTimeout: cmp.Or(o.ReadHeader, o.Idle), // net/http would wait for ever
+			IdleTimeout:       cmp.Or(o.Idle, o.ReadHeader),
+			MaxHeaderBytes:    int(o.MaxHeader),
+			TLSConfig:         o.TLS.Clone(), // net/http changes it
+			Protocols:         protocols,
+			ErrorLog:          o.ErrorLog,
+			BaseContext:       func(net.Listener) context.Context { return base },
+			ConnContext:       withConn,
+			ConnState: func(c net.Conn, state http.ConnState) {
+				if c, ok := c.(*Conn); ok && state == http.StateIdle {
+					c.idle()
+				}
+			},
 			DisableGeneralOptionsHandler: true, // net/http would answer OPTIONS * itself, unseen by log and metrics
 		},
 	}
 	if o.Refused != nil {
-		countRefused(s.http, o.Refused)
+		countRefused(s.http, o.Refused, &s.closing)
 	}
 	return s
 }
@@ -151,12 +157,14 @@ func (s *Server) HandOver() error {
 // Shutdown stops accepting and waits until every request has been answered, or ctx is done, whose error it returns then.
 // It neither waits for upgraded connections nor ends them; Drain does.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.closing.Store(true)
 	return s.http.Shutdown(ctx)
 }
 
 // Close ends the server and everything in flight at once. Requests, upgraded ones too, see their contexts end with
 // ErrClosed; Close doesn't wait until their handlers have returned.
 func (s *Server) Close() error {
+	s.closing.Store(true)
 	s.cut(ErrClosed) // first, so that a handler can tell this from a client that left
 	var failed error
 	for _, err := range []error{s.http.Close(), s.listener.Close()} { // Serve may never have been called
