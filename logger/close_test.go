@@ -96,7 +96,7 @@ func TestASinkThatHangsInItsCloseHoldsUpNobody(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		close(goOn)
-		if err := w.close(t.Context()); err != broken {
+		if err := w.close(t.Context()); !errors.Is(err, broken) {
 			t.Errorf("got %v, want the close's own error", err)
 		}
 	})

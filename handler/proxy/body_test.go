@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"testing"
@@ -31,7 +32,7 @@ func TestABodyThatWasReadIsWhole(t *testing.T) {
 	if string(text) != "body" || err != nil {
 		t.Fatalf("read %q, %v", text, err)
 	}
-	if n, err := b.Read(make([]byte, 1)); n != 0 || err != io.EOF || b.fault() != nil {
+	if n, err := b.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) || b.fault() != nil {
 		t.Errorf("behind it: %d, %v, fault %v", n, err, b.fault())
 	}
 }
